@@ -2,11 +2,9 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/counter_answer.hpp"
-#include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
-#include "analyzer/session/failures.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
@@ -15,30 +13,26 @@ namespace snapdiff::cli {
 namespace {
 
 // The report as text, whatever its kind. `loaded` holds two or more snapshots.
-Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style,
-                           bool steps_wanted) {
+std::string answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style, bool steps_wanted) {
   const std::vector<SnapshotRef> refs = loaded.refs();
   if (refs.size() == 2) {
-    Result<GrowthReport> report = session::compare_two(refs[0], refs[1], options);
-    if (!report) return std::move(report).error();
-    session::add_left_out(loaded, report->notes);
-    add_import_notes(*report, style.form);
-    return report::write_diff(*report, style);
+    GrowthReport report = value_or_throw(session::compare_two(refs[0], refs[1], options));
+    session::add_left_out(loaded, report.notes);
+    add_import_notes(report, style.form);
+    return report::write_diff(report, style);
   }
-  Result<session::JudgedSeries> series = session::judge_series(refs, options);
-  if (!series) return std::move(series).error();
-  session::add_left_out(loaded, series->trend.series.overall.notes);
+  session::JudgedSeries series = value_or_throw(session::judge_series(refs, options));
+  session::add_left_out(loaded, series.trend.series.overall.notes);
   std::vector<GrowthReport> steps;
   if (steps_wanted || style.form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
-      Result<GrowthReport> step = session::compare_pair(refs[i - 1], refs[i], options);
-      if (!step) return std::move(step).error();
-      add_import_notes(*step, style.form);
-      steps.push_back(*std::move(step));
+      GrowthReport step = value_or_throw(session::compare_pair(refs[i - 1], refs[i], options));
+      add_import_notes(step, style.form);
+      steps.push_back(std::move(step));
     }
   }
-  TrendReport& trend = series->trend;
-  trend.series.steps = std::move(series->steps);
+  TrendReport& trend = series.trend;
+  trend.series.steps = std::move(series.steps);
   add_import_notes(trend.series.overall, style.form);
   const bool judged = trend.series.overall.series_length >= kJudgedFrom;
   return report::write_series(trend.series, steps, judged ? report::RowVerdicts(trend.verdicts) : report::RowVerdicts(),
@@ -47,12 +41,10 @@ Result<std::string> answer(const Loaded& loaded, const DiffOptions& options, con
 
 int show_single(const session::Compared& compared, const Options& options, const report::Style& style) {
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
-  const Result<TopReport> report = session::top_of(compared.loaded.snapshots.front().ref, compared.options);
-  if (!report) return fail(report.error());
-  const auto above = session::above_top(compared.loaded.snapshots.front(), compared.options, style.form);
-  if (!above) return fail(above.error());
-  if (Status printed = print_report(report::write_top(*report, style, *above), style.form); !printed)
-    return fail(printed.error());
+  const TopReport report = value_or_throw(session::top_of(compared.loaded.snapshots.front().ref, compared.options));
+  const auto above =
+      value_or_throw(session::above_top(compared.loaded.snapshots.front(), compared.options, style.form));
+  value_or_throw(print_report(report::write_top(report, style, above), style.form));
   say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
   return tell_notes(compared.loaded, options);
 }
@@ -75,21 +67,19 @@ int run_diff(const Arguments& arguments) {
   if (const auto code = line.parse(arguments)) return *code;
 
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<session::Compared> compared =
+  const report::Style style = style_of(options, terminal);
+  const session::Compared compared =
       open_compared(options, terminal, session::Fallback::snapshots,
                     options.operands.size() <= 2 ? store::Parts::allocator : store::Parts::rows);
-  if (!compared) return fail(compared.error());
-  if (compared->loaded.snapshots.size() == 1) return show_single(*compared, options, *style);
+  if (compared.loaded.snapshots.size() == 1) return show_single(compared, options, style);
 
-  session::Recording recording(session::choose_store(options.db), compared->loaded, compared->options, options.series);
-  const std::vector<SnapshotRef> refs = compared->loaded.refs();
-  const Result<std::string> text = session::in_stage(watch_of(terminal), "comparing", [&] {
-    return asks_for_counters(refs, options) ? answer_counters(refs, *style)
-                                            : answer(compared->loaded, compared->options, *style, options.steps);
+  session::Recording recording(session::choose_store(options.db), compared.loaded, compared.options, options.series);
+  const std::vector<SnapshotRef> refs = compared.loaded.refs();
+  const std::string text = session::in_stage(watch_of(terminal), "comparing", [&] {
+    return asks_for_counters(refs, options) ? answer_counters(refs, style)
+                                            : answer(compared.loaded, compared.options, style, options.steps);
   });
-  return answer_and_finish(text, *style, *compared, options, recording, terminal);
+  return answer_and_finish(text, style, compared, options, recording, terminal);
 }
 
 }  // namespace snapdiff::cli

@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -17,26 +12,24 @@ struct Wanted {
   int count() const { return pprof + folded + speedscope + csv + jsonl + plain_sqlite; }
 };
 
-Result<std::string> export_snapshot(const SnapshotRef& snapshot, const DiffOptions& view, const Wanted& wanted,
-                                    report::Style style) {
+std::string export_snapshot(const SnapshotRef& snapshot, const DiffOptions& view, const Wanted& wanted,
+                            report::Style style) {
   if (wanted.pprof) return report::to_pprof(snapshot);
-  const Result<TopReport> top = diff::top(snapshot, view);
-  if (!top) return top.error();
-  if (wanted.folded) return report::to_folded(*top);
-  if (wanted.speedscope) return report::to_speedscope(*top);
+  const TopReport top = value_or_throw(diff::top(snapshot, view));
+  if (wanted.folded) return report::to_folded(top);
+  if (wanted.speedscope) return report::to_speedscope(top);
   style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
-  return report::write_top(*top, style);
+  return report::write_top(top, style);
 }
 
-Result<std::string> export_growth(const SnapshotRef& from, const SnapshotRef& to, const DiffOptions& view,
-                                  const Wanted& wanted, report::Style style) {
-  const Result<GrowthReport> growth = diff::diff(from, to, view);
-  if (!growth) return growth.error();
-  if (wanted.pprof) return report::to_pprof_diff(*growth);
-  if (wanted.folded) return report::to_folded(*growth);
-  if (wanted.speedscope) return report::to_speedscope(*growth);
+std::string export_growth(const SnapshotRef& from, const SnapshotRef& to, const DiffOptions& view, const Wanted& wanted,
+                          report::Style style) {
+  const GrowthReport growth = value_or_throw(diff::diff(from, to, view));
+  if (wanted.pprof) return value_or_throw(report::to_pprof_diff(growth));
+  if (wanted.folded) return report::to_folded(growth);
+  if (wanted.speedscope) return report::to_speedscope(growth);
   style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
-  return report::write_diff(*growth, style);
+  return report::write_diff(growth, style);
 }
 
 }  // namespace
@@ -58,47 +51,40 @@ int run_export(const Arguments& arguments) {
   add_options(line, options, kTakesOperands | kTakesView | kReadsFiles | kTakesSymbols);
   if (const auto code = line.parse(arguments)) return *code;
   if (wanted.count() != 1) {
-    return fail({ErrorCode::usage,
-                 "export needs one of --pprof, --folded, --speedscope, --csv, --jsonl, --plain-sqlite: found " +
-                     std::to_string(wanted.count())});
+    fail({ErrorCode::usage,
+          "export needs one of --pprof, --folded, --speedscope, --csv, --jsonl, --plain-sqlite: found " +
+              std::to_string(wanted.count())});
   }
   const Terminal terminal = look_at_terminal(options.no_color);
   if (wanted.plain_sqlite) {
     if (options.output.empty() || options.output == "-") {
-      return fail({ErrorCode::usage, "--plain-sqlite needs -o FILE: a database cannot go to stdout"});
+      fail({ErrorCode::usage, "--plain-sqlite needs -o FILE: a database cannot go to stdout"});
     }
-    Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
-    if (!store) return fail(store.error());
-    const Status written =
-        session::in_stage(watch_of(terminal), "writing", [&] { return store->export_plain(options.output); });
-    if (!written) return fail(written.error());
+    store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
+    value_or_throw(
+        session::in_stage(watch_of(terminal), "writing", [&] { return store.export_plain(options.output); }));
     return kExitDone;
   }
   if (wanted.pprof && options.output.empty() && terminal.stdout_is_terminal) {
-    return fail({ErrorCode::usage, "a profile.proto is binary: give -o FILE, or redirect stdout"});
+    fail({ErrorCode::usage, "a profile.proto is binary: give -o FILE, or redirect stdout"});
   }
   Options style_options = options;
   style_options.rows = 0;
-  const Result<report::Style> style = style_of(style_options, terminal);
-  if (!style) return fail(style.error());
-  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::with_view);
-  if (!compared) return fail(compared.error());
-  const auto& snapshots = compared->loaded.snapshots;
-  DiffOptions view = compared->options;
+  const report::Style style = style_of(style_options, terminal);
+  const session::Compared compared = open_compared(options, terminal, session::Fallback::with_view);
+  const auto& snapshots = compared.loaded.snapshots;
+  DiffOptions view = compared.options;
   if (wanted.pprof || wanted.folded || wanted.speedscope) {
     view.by = GroupBy::stack;
     view.fold_recursion = false;  // the other tool shows whole stacks
     if (view.frames == FrameSet::usual) view.frames = FrameSet::all;
   }
-  const Result<std::string> bytes = session::in_stage(watch_of(terminal), "writing", [&] {
-    return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, *style)
-                                 : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, *style);
+  const std::string bytes = session::in_stage(watch_of(terminal), "writing", [&] {
+    return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, style)
+                                 : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, style);
   });
-  if (!bytes) return fail(bytes.error());
-  if (Status written = write_output(options.output.empty() ? "-" : options.output, *bytes); !written) {
-    return fail(written.error());
-  }
-  return tell_notes(compared->loaded, options);
+  write_output(options.output.empty() ? "-" : options.output, bytes);
+  return tell_notes(compared.loaded, options);
 }
 
 }  // namespace snapdiff::cli

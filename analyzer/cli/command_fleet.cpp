@@ -1,5 +1,4 @@
 #include <array>
-#include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
@@ -65,19 +64,21 @@ int run_fleet(const Arguments& arguments) {
   std::vector<std::string> words;
   for (const FleetWord& word : kFleetWords) words.emplace_back(word.name);
   if (asked.options.operands.empty())
-    return fail(
-        {ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull, rm or sql"});
+    fail({ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull, rm or sql"});
   asked.word = asked.options.operands.front();
   asked.words.assign(asked.options.operands.begin() + 1, asked.options.operands.end());
   asked.terminal = look_at_terminal(asked.options.no_color);
   for (const FleetWord& word : kFleetWords) {
     if (word.name != asked.word) continue;
     if (word.name != "sql" && !asked.words.empty())
-      return fail(
-          {ErrorCode::usage, "fleet " + asked.word + " takes no operands: found '" + asked.words.front() + "'"});
-    return word.run(asked);
+      fail({ErrorCode::usage, "fleet " + asked.word + " takes no operands: found '" + asked.words.front() + "'"});
+    try {
+      return word.run(asked);
+    } catch (const Failure& failure) {
+      return fail_of_fleet(failure.error);
+    }
   }
-  return fail({ErrorCode::usage, "fleet " + asked.word + ": no such question" + did_you_mean(asked.word, words)});
+  fail({ErrorCode::usage, "fleet " + asked.word + ": no such question" + did_you_mean(asked.word, words)});
 }
 
 }  // namespace snapdiff::cli

@@ -1,20 +1,14 @@
 #include <algorithm>
-#include <ctime>
-#include <filesystem>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/gate_answer.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
-#include "analyzer/diff/diff.hpp"
 #include "analyzer/gate/check_gate.hpp"
-#include "analyzer/session/document.hpp"
 #include "analyzer/session/judged_series.hpp"
-#include "analyzer/trend/verdict.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
@@ -37,20 +31,16 @@ void add_gate_options(CommandLine& line, GateOptions& wanted) {
   line.text("--sarif", "FILE", wanted.sarif, "write SARIF 2.1.0");
 }
 
-Result<GateReport> judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules) {
-  Result<session::GateAnswer> answer = session::judge_gate(std::move(trend), wanted, std::move(rules));
-  if (!answer) return std::move(answer).error();
-  if (answer->accepted)
-    say("accepted " + count_text(*answer->accepted) + " in " + escape_for_terminal(answer->allowance_file));
-  return std::move(answer->report);
+GateReport judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules) {
+  session::GateAnswer answer = value_or_throw(session::judge_gate(std::move(trend), wanted, std::move(rules)));
+  if (answer.accepted)
+    say("accepted " + count_text(*answer.accepted) + " in " + escape_for_terminal(answer.allowance_file));
+  return std::move(answer.report);
 }
 
-Status write_gate_reports(const GateReport& report, const GateOptions& options) {
-  if (!options.junit.empty()) {
-    if (Status written = write_output(options.junit, report::gate_junit(report)); !written) return written;
-  }
-  if (options.sarif.empty()) return ok();
-  return write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
+void write_gate_reports(const GateReport& report, const GateOptions& options) {
+  if (!options.junit.empty()) write_output(options.junit, report::gate_junit(report));
+  if (!options.sarif.empty()) write_output(options.sarif, report::gate_sarif(report, SNAPDIFF_VERSION));
 }
 
 /// What is not judged is not passed.
@@ -58,8 +48,8 @@ int exit_code_of_gate(const GateReport& report) {
   if (report.is_breached()) return kExitGateBreached;
   const std::size_t unjudged = report.budgets_with(Outcome::unjudged);
   if (unjudged == 0 || report.allow_unjudged) return kExitDone;
-  return fail({ErrorCode::usage, std::to_string(unjudged) + " of " + std::to_string(report.budgets.size()) +
-                                     " budgets could not be judged; --allow-unjudged accepts that"});
+  fail({ErrorCode::usage, std::to_string(unjudged) + " of " + std::to_string(report.budgets.size()) +
+                              " budgets could not be judged; --allow-unjudged accepts that"});
 }
 
 int run_gate(const Arguments& arguments) {
@@ -80,33 +70,27 @@ int run_gate(const Arguments& arguments) {
   add_gate_options(line, wanted);
   if (const auto code = line.parse(arguments)) return *code;
 
-  Result<session::GateRules> rules = session::gate_rules(wanted);
-  if (!rules) return fail(rules.error());
+  session::GateRules rules = value_or_throw(session::gate_rules(wanted));
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::snapshots);
-  if (!compared) return fail(compared.error());
-  if (compared->loaded.snapshots.size() < 2)
-    return fail({ErrorCode::usage, "a gate needs at least two snapshots: found 1"});
+  const report::Style style = style_of(options, terminal);
+  const session::Compared compared = open_compared(options, terminal, session::Fallback::snapshots);
+  if (compared.loaded.snapshots.size() < 2) fail({ErrorCode::usage, "a gate needs at least two snapshots: found 1"});
 
-  session::Recording recording(session::store_for_reading(request_of(options, terminal), compared->loaded),
-                               compared->loaded, compared->options, options.series);
-  Result<session::JudgedSeries> judged = session::in_stage(
-      watch_of(terminal), "judging", [&] { return session::judge_series(compared->loaded.refs(), compared->options); });
-  if (!judged) return fail(judged.error());
-  const Result<GateReport> report = judge_gate(std::move(judged->trend), wanted, *std::move(rules));
-  if (!report) return fail(report.error());
-  const std::string text = report::write_gate(*report, *style);
+  session::Recording recording(session::store_for_reading(request_of(options, terminal), compared.loaded),
+                               compared.loaded, compared.options, options.series);
+  session::JudgedSeries judged = value_or_throw(session::in_stage(
+      watch_of(terminal), "judging", [&] { return session::judge_series(compared.loaded.refs(), compared.options); }));
+  const GateReport report = judge_gate(std::move(judged.trend), wanted, std::move(rules));
+  const std::string text = report::write_gate(report, style);
   recording.answered();
-  const Status printed = print_report(text, style->form);
-  const Status written = write_gate_reports(*report, wanted);
-  const int partial_code = tell_notes(compared->loaded, options);
+  const Status printed = print_report(text, style.form);
+  const Status written = guarded([&] { write_gate_reports(report, wanted); });
+  const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);
-  if (!printed) return fail(printed.error());
-  if (!written) return fail(written.error());
+  value_or_throw(printed);
+  value_or_throw(written);
   if (const int worst = std::max(partial_code, stored_code); worst != kExitDone) return worst;
-  return exit_code_of_gate(*report);
+  return exit_code_of_gate(report);
 }
 
 }  // namespace snapdiff::cli

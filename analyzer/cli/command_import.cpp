@@ -5,7 +5,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/progress.hpp"
 #include "analyzer/session/importing.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/shared_times.hpp"
@@ -14,16 +13,14 @@
 namespace snapdiff::cli {
 namespace {
 
-/// Each operand must be a path. Errors: io, usage.
-Result<std::vector<session::Operand>> files_of(const Options& options) {
-  Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
-  if (!operands) return operands;
-  for (const session::Operand& operand : *operands) {
+/// Each operand must be a path. Throws io, usage.
+std::vector<session::Operand> files_of(const Options& options) {
+  std::vector<session::Operand> operands = value_or_throw(session::parse_operands(options.operands));
+  for (const session::Operand& operand : operands) {
     if (session::is_whole_series(operand))
-      return Error{ErrorCode::io, "no such file or directory" + session::near_file(operand.text), std::nullopt,
-                   operand.text};
+      fail({ErrorCode::io, "no such file or directory" + session::near_file(operand.text), std::nullopt, operand.text});
     if (!operand.is_path())
-      return Error{ErrorCode::usage, "import takes files: '" + operand.text + "' is in the store already"};
+      fail({ErrorCode::usage, "import takes files: '" + operand.text + "' is in the store already"});
   }
   return operands;
 }
@@ -51,14 +48,11 @@ void tell_summary(const session::Import::Counts& counts, std::size_t refused, do
 }
 
 /// Names addresses and says what became of them and of the series.
-Status tell_outcome(session::Import& import, const session::Request& request) {
-  const Result<std::optional<session::StoreNames>> names = import.name();
-  if (!names) return names.error();
-  if (*names) say_note(session::naming_note((*names)->report, request));
-  const Result<std::vector<store::SeriesInfo>> touched = import.touched();
-  if (!touched) return touched.error();
-  if (!touched->empty()) tell_series(*touched);
-  return ok();
+void tell_outcome(session::Import& import, const session::Request& request) {
+  const std::optional<session::StoreNames> names = value_or_throw(import.name());
+  if (names) say_note(session::naming_note(names->report, request));
+  const std::vector<store::SeriesInfo> touched = value_or_throw(import.touched());
+  if (!touched.empty()) tell_series(touched);
 }
 
 }  // namespace
@@ -77,20 +71,17 @@ int run_import(const Arguments& arguments) {
   line.texts("--label", "K=V", label_texts, "a label for each snapshot; repeatable");
   line.flag("--per-device", wanted.per_device, "CUDA: a series for each device (NAME/cuda:0, ...)");
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "import needs at least one file, see --help"});
-  const auto labels = label_pairs(label_texts);
-  if (!labels) return fail(labels.error());
-  for (const auto& [key, value] : *labels) wanted.labels[key] = value;
+  if (options.operands.empty()) fail({ErrorCode::usage, "import needs at least one file, see --help"});
+  for (const auto& [key, value] : label_pairs(label_texts)) wanted.labels[key] = value;
 
-  const Result<std::vector<session::Operand>> operands = files_of(options);
-  if (!operands) return fail(operands.error());
+  const std::vector<session::Operand> operands = files_of(options);
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const session::Request request = request_of(options, terminal);
   session::Import import(request, std::move(wanted));
   std::size_t refused = 0;
   int code = kExitDone;
-  for (const session::Operand& operand : *operands) {
+  for (const session::Operand& operand : operands) {
     Result<Loaded> loaded = import.read(operand);
     if (!loaded) {
       say_error(loaded.error());
@@ -98,18 +89,17 @@ int run_import(const Arguments& arguments) {
       code = kExitBadInput;
       continue;
     }
-    if (Status opened = import.open(); !opened) return fail(opened.error());
+    value_or_throw(import.open());
     if (const int partial_code = tell_notes(*loaded, options); partial_code != kExitDone) {
       say_error({ErrorCode::malformed, "a part of the input is lost, refused by --strict", std::nullopt, operand.text});
       ++refused;
       code = partial_code;
       continue;
     }
-    const Status stored = session::in_stage(request.watch, "storing", [&] { return import.store(*loaded); });
-    if (!stored) return fail(stored.error());
+    value_or_throw(session::in_stage(request.watch, "storing", [&] { return import.store(*loaded); }));
   }
   if (import.counts().added + import.counts().present == 0) return code;
-  if (Status told = tell_outcome(import, request); !told) return fail(told.error());
+  tell_outcome(import, request);
   tell_summary(import.counts(), refused,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return code;

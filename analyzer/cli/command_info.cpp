@@ -1,17 +1,20 @@
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/validation.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/facts_text.hpp"
-#include "analyzer/session/failures.hpp"
+#include "formats/registry.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -166,21 +169,18 @@ Json totals_json(const Snapshot& snapshot) {
 constexpr std::size_t kFailureStacks = 5;
 
 // The post-mortems of a snapshot's failed allocations: text, or objects for "out_of_memory".
-Result<std::string> failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  Result<std::vector<session::TracedFailure>> failures = session::failures_of(loaded, view);
-  if (!failures) return std::move(failures).error();
+std::string failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
   style.max_rows = kFailureStacks;
   std::string out;
-  for (const session::TracedFailure& f : *failures) out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
+  for (const session::TracedFailure& f : value_or_throw(session::failures_of(loaded, view)))
+    out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
   return out;
 }
 
-Result<Json> failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  Result<std::vector<session::TracedFailure>> failures = session::failures_of(loaded, view);
-  if (!failures) return std::move(failures).error();
+Json failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
   style.max_rows = kFailureStacks;
   Json out = Json::array();
-  for (const session::TracedFailure& f : *failures)
+  for (const session::TracedFailure& f : value_or_throw(session::failures_of(loaded, view)))
     out.push_back(Json::parse(report::write_out_of_memory(f.failure, f.live, style)));
   return out;
 }
@@ -229,6 +229,100 @@ Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
           {"notes", notes}};
 }
 
+constexpr std::size_t kPrintBytes = std::size_t{64} << 10;
+
+/// Prints findings as they come, some at a time: a file may have millions.
+class Findings {
+ public:
+  explicit Findings(std::string file) : file_(std::move(file)) {}
+
+  void add(const Violation& violation) {
+    std::string line = file_;
+    if (violation.line != 0) line += ":" + std::to_string(violation.line);
+    line += ": ";
+    if (violation.severity != Severity::data_loss) line += std::string(to_text(violation.severity)) + ": ";
+    if (!violation.rule.empty()) line += violation.rule + ": ";
+    line += violation.text;
+    if (violation.line == 0 && violation.offset) line += ", first at byte " + std::to_string(*violation.offset);
+    (violation.severity == Severity::data_loss ? violations_ : remarks_) += 1;
+    text_ += escape_for_terminal(line) + "\n";
+    if (text_.size() >= kPrintBytes) print();
+  }
+
+  /// What a format without rules by line reports by itself: its notes.
+  void add_notes(const Notes& notes) {
+    for (const Note& note : notes.all()) {
+      if (note.severity == Severity::info) continue;
+      Violation violation;
+      violation.severity = note.severity;
+      violation.offset = note.first_offset;
+      violation.text = note.text + (note.count > 1 ? " (" + std::to_string(note.count) + " times)" : "");
+      add(violation);
+    }
+  }
+
+  void add_verdict(std::size_t snapshots) {
+    text_ += escape_for_terminal(file_) + ": " +
+             (violations_ == 0 ? "valid" : "not valid, " + counted(violations_, "violation")) + ", " +
+             counted(snapshots, "snapshot") + (remarks_ == 0 ? "" : ", " + counted(remarks_, "remark")) + "\n";
+  }
+
+  void print() {
+    if (Status done = print_data(text_); !done && printed_) printed_ = std::move(done);
+    text_.clear();
+  }
+
+  std::uint64_t violations() const { return violations_; }
+  bool any() const { return violations_ + remarks_ != 0; }
+  const Status& printed() const { return printed_; }
+
+ private:
+  std::string file_;
+  std::string text_;
+  std::uint64_t violations_ = 0;
+  std::uint64_t remarks_ = 0;
+  Status printed_ = ok();
+};
+
+int validate_file(const std::string& path, formats::ReadOptions options) {
+  Findings findings(path);
+  options.violations = [&findings](const Violation& violation) {
+    findings.add(violation);
+    return true;
+  };
+  const Result<std::vector<Snapshot>> read = formats::read_file(path, options);
+  if (read) {
+    if (!findings.any()) {
+      Notes notes;
+      for (const Snapshot& snapshot : *read) notes.add_all(snapshot.facts.notes);
+      findings.add_notes(notes);
+    }
+    findings.add_verdict(read->size());
+  }
+  findings.print();
+  if (!findings.printed()) return tell_failure(findings.printed().error());
+  if (!read) return tell_failure(read.error());
+  return findings.violations() == 0 ? kExitDone : kExitBadInput;
+}
+
+/// Reads each operand, which must be a file, and prints what breaks the rules of its format: "FILE:LINE: RULE: TEXT".
+/// Returns the exit code: 2 when a file is not valid or could not be read.
+int validate_files(const Options& options) {
+  if (options.as != "text") fail({ErrorCode::usage, "info --validate --as " + options.as + ": expected text"});
+  formats::ReadOptions read_options;
+  read_options.format = options.input_format;
+  if (options.max_input) read_options.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
+  const std::vector<session::Operand> operands = value_or_throw(session::parse_operands(options.operands));
+  int code = kExitDone;
+  for (const session::Operand& operand : operands) {
+    const auto* path = std::get_if<session::PathOperand>(&operand.what);
+    if (path == nullptr || path->is_directory || !path->point.empty())
+      fail({ErrorCode::usage, "info --validate " + operand.text + ": expected a file"});
+    code = std::max(code, validate_file(path->path, read_options));
+  }
+  return code;
+}
+
 }  // namespace
 
 int run_info(const Arguments& arguments) {
@@ -241,32 +335,29 @@ int run_info(const Arguments& arguments) {
   bool validate = false;
   line.flag("--validate", validate, "each line that breaks a rule of the format; exit 2 if any");
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "info needs at least one file, see --help"});
+  if (options.operands.empty()) fail({ErrorCode::usage, "info needs at least one file, see --help"});
   if (options.as != "text" && options.as != "json" && options.as != "jsonl") {
-    return fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
+    fail({ErrorCode::usage, "info --as " + options.as + ": expected text, json or jsonl"});
   }
   if (validate) return validate_files(options);
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
+  const Question asked = understand(options, terminal);
 
   int code = kExitDone;
   std::string out;
   std::vector<Json> objects;
-  for (const session::Operand& operand : asked->operands) {
+  for (const session::Operand& operand : asked.operands) {
     const Result<Loaded> loaded =
         session::load_operands({operand}, request_of(options, terminal), true, store::Parts::allocator);
     if (!loaded) {
-      code = fail(loaded.error());
+      code = tell_failure(loaded.error());
       continue;
     }
     if (options.strict && loaded->partial()) code = std::max(code, kExitBadInput);
     if (options.as == "text") {
       for (const LoadedSnapshot& item : loaded->snapshots) {
         out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
-        const Result<std::string> failures = failures_text(item, asked->view, asked->style);
-        if (!failures) return fail(failures.error());
-        out += *failures;
+        out += failures_text(item, asked.view, asked.style);
       }
       continue;
     }
@@ -274,9 +365,8 @@ int run_info(const Arguments& arguments) {
     for (const LoadedSnapshot& item : loaded->snapshots) by_file[item.ref.snapshot->facts.source.name].push_back(&item);
     for (const auto& [file, parts] : by_file) {
       objects.push_back(info_json(parts));
-      const Result<Json> failures = failures_json(*parts.back(), asked->view, asked->style);
-      if (!failures) return fail(failures.error());
-      if (!failures->empty()) objects.back()["out_of_memory"] = *failures;
+      const Json failures = failures_json(*parts.back(), asked.view, asked.style);
+      if (!failures.empty()) objects.back()["out_of_memory"] = failures;
     }
   }
   const auto dump = [](const Json& json, int indent) {
@@ -287,8 +377,7 @@ int run_info(const Arguments& arguments) {
   } else if (options.as == "json" && !objects.empty()) {
     out = objects.size() == 1 ? dump(objects[0], 2) : dump(Json(objects), 2);
   }
-  if (Status printed = print_report(out, options.as == "text" ? report::Form::text : report::Form::json); !printed)
-    return fail(printed.error());
+  value_or_throw(print_report(out, options.as == "text" ? report::Form::text : report::Form::json));
   return code;
 }
 

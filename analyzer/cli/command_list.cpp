@@ -138,32 +138,28 @@ int run_list(const Arguments& arguments) {
                    {"snapdiff list", "snapdiff list svc --as json"});
   add_options(line, options, kTakesOperands | kTakesForm);
   if (const auto code = line.parse(arguments)) return *code;
-  const Result<report::Form> form = form_of(options);
-  if (!form) return fail(form.error());
-  if (*form != report::Form::text && *form != report::Form::json) {
-    return fail(
-        {ErrorCode::usage, "list --as " + options.as + ": expected text or json; 'snapdiff sql' gives the others"});
+  const report::Form form = form_of(options);
+  if (form != report::Form::text && form != report::Form::json) {
+    fail({ErrorCode::usage, "list --as " + options.as + ": expected text or json; 'snapdiff sql' gives the others"});
   }
-  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
-  if (!store) return fail(store.error());
-  Result<std::vector<store::SeriesInfo>> listed = store->list();
-  if (!listed) return fail(listed.error());
+  store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
+  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
   for (const std::string& name : options.operands) {
-    if (std::none_of(listed->begin(), listed->end(), [&](const auto& series) { return series.name == name; })) {
-      return fail({ErrorCode::usage, "no series '" + name + "'", std::nullopt, store->path()});
+    if (std::none_of(listed.begin(), listed.end(), [&](const auto& series) { return series.name == name; })) {
+      fail({ErrorCode::usage, "no series '" + name + "'", std::nullopt, store.path()});
     }
   }
   if (!options.operands.empty()) {
-    std::erase_if(*listed, [&](const store::SeriesInfo& series) {
+    std::erase_if(listed, [&](const store::SeriesInfo& series) {
       return std::find(options.operands.begin(), options.operands.end(), series.name) == options.operands.end();
     });
   }
   const std::string text =
-      *form == report::Form::json
-          ? report::json_safe(list_json(*listed).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"
-          : list_text(*listed, !options.operands.empty());
+      form == report::Form::json
+          ? report::json_safe(list_json(listed).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"
+          : list_text(listed, !options.operands.empty());
   if (text.empty()) say("the store is empty");
-  if (Status printed = print_report(text, *form); !printed) return fail(printed.error());
+  value_or_throw(print_report(text, form));
   return kExitDone;
 }
 
@@ -176,7 +172,7 @@ int run_formats(const Arguments& arguments) {
   add_options(line, options, kTakesForm);
   if (const auto code = line.parse(arguments)) return *code;
   if (options.as != "text" && options.as != "json" && options.as != "md")
-    return fail({ErrorCode::usage, "formats --as " + options.as + ": expected text, json or md"});
+    fail({ErrorCode::usage, "formats --as " + options.as + ": expected text, json or md"});
   std::string text;
   if (options.as == "json") {
     Json json = Json::array();
@@ -201,7 +197,7 @@ int run_formats(const Arguments& arguments) {
       if (!info.lost.empty()) text += std::string(14, ' ') + "not kept: " + std::string(info.lost) + "\n";
     }
   }
-  if (Status printed = print_data(text); !printed) return fail(printed.error());
+  value_or_throw(print_data(text));
   return kExitDone;
 }
 

@@ -13,7 +13,7 @@ namespace {
 int remove_and_tell(store::Store& store, std::vector<SnapshotId> ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  if (Status removed = store.remove(ids); !removed) return fail(removed.error());
+  value_or_throw(store.remove(ids));
   say("removed " + counted(ids.size(), "snapshot"));
   return kExitDone;
 }
@@ -28,21 +28,18 @@ int run_rm(const Arguments& arguments) {
                    {"snapdiff rm @3", "snapdiff rm label:release=1.4"});
   add_options(line, options, kTakesOperands);
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "rm needs at least one snapshot, see --help"});
-  const Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
-  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::write);
-  if (!store) return fail(store.error());
+  if (options.operands.empty()) fail({ErrorCode::usage, "rm needs at least one snapshot, see --help"});
+  const std::vector<session::Operand> operands = value_or_throw(session::parse_operands(options.operands));
+  store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::write));
   std::vector<SnapshotId> ids;
-  for (const session::Operand& operand : *operands) {
+  for (const session::Operand& operand : operands) {
     if (operand.is_path()) {
-      return fail({ErrorCode::usage, "rm takes snapshots of the store, never files: found '" + operand.text + "'"});
+      fail({ErrorCode::usage, "rm takes snapshots of the store, never files: found '" + operand.text + "'"});
     }
-    const Result<std::vector<SnapshotId>> found = session::resolve_stored(*store, operand);
-    if (!found) return fail(found.error());
-    ids.insert(ids.end(), found->begin(), found->end());
+    const std::vector<SnapshotId> found = value_or_throw(session::resolve_stored(store, operand));
+    ids.insert(ids.end(), found.begin(), found.end());
   }
-  return remove_and_tell(*store, std::move(ids));
+  return remove_and_tell(store, std::move(ids));
 }
 
 int run_prune(const Arguments& arguments) {
@@ -55,20 +52,18 @@ int run_prune(const Arguments& arguments) {
   line.count("--keep", keep, {0, 1'000'000'000}, "how many newest snapshots stay").required();
   line.text("--series", "NAME", series_name, "only this series (all)");
   if (const auto code = line.parse(arguments)) return *code;
-  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::write);
-  if (!store) return fail(store.error());
-  const Result<std::vector<store::SeriesInfo>> listed = store->list();
-  if (!listed) return fail(listed.error());
+  store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::write));
+  const std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
   std::vector<SnapshotId> ids;
   bool found = series_name.empty();
-  for (const store::SeriesInfo& series : *listed) {
+  for (const store::SeriesInfo& series : listed) {
     if (!series_name.empty() && series.name != series_name) continue;
     found = true;
     const std::size_t surplus = series.snapshots.size() > keep ? series.snapshots.size() - keep : 0;
     for (std::size_t i = 0; i < surplus; ++i) ids.push_back(series.snapshots[i].id);
   }
-  if (!found) return fail({ErrorCode::usage, "no series '" + series_name + "'", std::nullopt, store->path()});
-  return remove_and_tell(*store, std::move(ids));
+  if (!found) fail({ErrorCode::usage, "no series '" + series_name + "'", std::nullopt, store.path()});
+  return remove_and_tell(store, std::move(ids));
 }
 
 int run_merge(const Arguments& arguments) {
@@ -77,13 +72,12 @@ int run_merge(const Arguments& arguments) {
                    {"snapdiff merge host-a.db host-b.db --db fleet.db"});
   add_options(line, options, kTakesOperands);
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "merge needs at least one store, see --help"});
-  Result<store::Store> store = store::Store::open(session::choose_store(options.db).path, store::Access::create);
-  if (!store) return fail(store.error());
+  if (options.operands.empty()) fail({ErrorCode::usage, "merge needs at least one store, see --help"});
+  store::Store store =
+      value_or_throw(store::Store::open(session::choose_store(options.db).path, store::Access::create));
   for (const std::string& other : options.operands) {
-    const Result<std::size_t> added = store->merge(other);
-    if (!added) return fail(added.error());
-    say("merged " + counted(*added, "snapshot") + " of " + escape_for_terminal(other));
+    const std::size_t added = value_or_throw(store.merge(other));
+    say("merged " + counted(added, "snapshot") + " of " + escape_for_terminal(other));
   }
   return kExitDone;
 }

@@ -20,10 +20,10 @@ int run_paths(const Arguments& arguments) {
              "grows when it gains that many each time (1)");
   if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.size() < 2)
-    return fail({ErrorCode::usage, "paths takes a pattern and one file or more: found " +
-                                       std::to_string(options.operands.size()) + " words"});
+    fail({ErrorCode::usage,
+          "paths takes a pattern and one file or more: found " + std::to_string(options.operands.size()) + " words"});
   if (options.as != "text" && options.as != "json")
-    return fail({ErrorCode::usage, "paths --as " + options.as + ": expected text or json"});
+    fail({ErrorCode::usage, "paths --as " + options.as + ": expected text or json"});
   wanted.pattern = options.operands.front();
   options.operands.erase(options.operands.begin());
   const auto make = [&](Loaded& loaded, const DiffOptions&) { return objects::paths(loaded.refs(), wanted); };

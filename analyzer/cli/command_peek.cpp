@@ -1,6 +1,5 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 
@@ -16,24 +15,20 @@ int run_peek(const Arguments& arguments) {
   add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "peek needs a regular expression, see --help"});
+  if (options.operands.empty()) fail({ErrorCode::usage, "peek needs a regular expression, see --help"});
   const std::string regex = options.operands.front();
   options.operands.erase(options.operands.begin());
 
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::with_view);
-  if (!compared) return fail(compared.error());
-  const auto& snapshots = compared->loaded.snapshots;
-  const Result<PeekReport> report = session::in_stage(watch_of(terminal), "comparing", [&] {
-    return diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared->options);
-  });
-  if (!report) return fail(report.error());
-  if (Status printed = print_report(report::write_peek(*report, *style), style->form); !printed)
-    return fail(printed.error());
-  if (report->functions.empty()) say("no function matches " + escape_for_terminal(regex));
-  return tell_notes(compared->loaded, options);
+  const report::Style style = style_of(options, terminal);
+  const session::Compared compared = open_compared(options, terminal, session::Fallback::with_view);
+  const auto& snapshots = compared.loaded.snapshots;
+  const PeekReport report = value_or_throw(session::in_stage(watch_of(terminal), "comparing", [&] {
+    return diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared.options);
+  }));
+  value_or_throw(print_report(report::write_peek(report, style), style.form));
+  if (report.functions.empty()) say("no function matches " + escape_for_terminal(regex));
+  return tell_notes(compared.loaded, options);
 }
 
 }  // namespace snapdiff::cli

@@ -13,10 +13,10 @@ int run_pins(const Arguments& arguments) {
   add_options(line, options, kTakesOperands | kTakesFrames | kTakesCount | kTakesForm | kReadsFiles);
   if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.empty() || options.operands.size() > 2)
-    return fail({ErrorCode::usage,
-                 "pins takes one file, or a baseline and a file: found " + std::to_string(options.operands.size())});
+    fail({ErrorCode::usage,
+          "pins takes one file, or a baseline and a file: found " + std::to_string(options.operands.size())});
   if (options.as != "text" && options.as != "json")
-    return fail({ErrorCode::usage, "pins --as " + options.as + ": expected text or json"});
+    fail({ErrorCode::usage, "pins --as " + options.as + ": expected text or json"});
   const auto make = [&](Loaded& loaded, const DiffOptions& view) -> Result<PinReport> {
     if (loaded.snapshots.size() != options.operands.size())
       return Error{ErrorCode::usage,

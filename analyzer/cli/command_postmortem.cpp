@@ -7,8 +7,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/output_file.hpp"
-#include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/session/files.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
@@ -36,29 +34,23 @@ struct Settings {
   std::optional<postmortem::Redactor> redactor;
 };
 
-Result<Settings> settings_of(const Options& options, const PostmortemArguments& wanted) {
+Settings settings_of(const Options& options, const PostmortemArguments& wanted) {
   Settings out;
   out.documents.rows = options.rows;
   out.documents.full = wanted.full;
   out.documents.paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
   out.limit = wanted.limit;
-  Result<postmortem::Rules> rules = postmortem::built_in_rules();
+  out.rules = value_or_throw(postmortem::built_in_rules());
   for (const std::string& path : wanted.hint_files) {
-    if (!rules) break;
-    const Result<std::string> text = session::read_small_file(path);
-    if (!text) return text.error();
-    rules = postmortem::parse_rules(*text, path, *rules);
+    const std::string text = value_or_throw(session::read_small_file(path));
+    out.rules = value_or_throw(postmortem::parse_rules(text, path, out.rules));
   }
-  if (!rules) return std::move(rules).error();
-  out.rules = *std::move(rules);
   if (!wanted.key_file.empty()) {
-    const Result<std::string> key = session::read_small_file(wanted.key_file);
-    if (!key) return key.error();
-    if (key->size() < 16)
-      return Error{ErrorCode::usage,
-                   "too short a key: found " + std::to_string(key->size()) + " B, expected 16 or more", std::nullopt,
-                   wanted.key_file};
-    out.redactor.emplace(*key);
+    const std::string key = value_or_throw(session::read_small_file(wanted.key_file));
+    if (key.size() < 16)
+      fail({ErrorCode::usage, "too short a key: found " + std::to_string(key.size()) + " B, expected 16 or more",
+            std::nullopt, wanted.key_file});
+    out.redactor.emplace(key);
   } else if (wanted.redact) {
     out.redactor.emplace("");
   }
@@ -77,37 +69,31 @@ session::StoreChoice store_of(const Options& options, const PostmortemArguments&
 }
 
 /// Writes the documents of one series into `folder`, which is made where it is missing, and says so of each.
-Status write_documents(const Postmortem& report, const session::ReportedSeries& series, const DiffOptions& view,
-                       const std::filesystem::path& folder, const session::DocumentOptions& options) {
+void write_documents(const Postmortem& report, const session::ReportedSeries& series, const DiffOptions& view,
+                     const std::filesystem::path& folder, const session::DocumentOptions& options) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure)
-    return Error{ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()};
-  const Result<std::vector<Document>> documents = session::make_documents(report, series, view, options);
-  if (!documents) return documents.error();
-  for (const Document& document : *documents) {
-    if (Status written = write_and_tell((folder / document.name).string(), document.bytes); !written) return written;
+  if (failure) fail({ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()});
+  const std::vector<Document> documents = value_or_throw(session::make_documents(report, series, view, options));
+  for (const Document& document : documents) {
+    write_and_tell((folder / document.name).string(), document.bytes);
   }
-  return ok();
 }
 
-Status report_on(const session::ReportedSeries& series, const PostmortemArguments& wanted, const Settings& settings,
-                 const report::Style& terminal_style, const session::Request& request) {
-  Result<Postmortem> found = session::in_stage(request.watch, "judging", [&] {
+void report_on(const session::ReportedSeries& series, const PostmortemArguments& wanted, const Settings& settings,
+               const report::Style& terminal_style, const session::Request& request) {
+  Postmortem found = value_or_throw(session::in_stage(request.watch, "judging", [&] {
     return session::find_out(series, settings.view, settings.limit, settings.rules);
-  });
-  if (!found) return std::move(found).error();
-  if (settings.redactor) settings.redactor->redact(*found);
+  }));
+  if (settings.redactor) settings.redactor->redact(found);
   std::filesystem::path folder = wanted.folder;
   if (!series.name.empty()) folder /= series.name;
   const std::string heading = series.name.empty() ? "" : escape_for_terminal(series.name) + ":\n";
-  if (Status printed = print_report(heading + report::postmortem_text(*found, terminal_style), report::Form::text);
-      !printed)
-    return printed;
+  value_or_throw(print_report(heading + report::postmortem_text(found, terminal_style), report::Form::text));
   session::DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
-  return session::in_stage(request.watch, "writing the report",
-                           [&] { return write_documents(*found, series, settings.view, folder, documents); });
+  session::in_stage(request.watch, "writing the report",
+                    [&] { write_documents(found, series, settings.view, folder, documents); });
 }
 
 }  // namespace
@@ -140,41 +126,36 @@ int run_postmortem(const Arguments& arguments) {
   if (wanted.print_hints) return print_data(postmortem::built_in_rules_text()) ? kExitDone : kExitBadInput;
 
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  Result<Settings> settings = settings_of(options, wanted);
-  if (!settings) return fail(settings.error());
+  const report::Style style = style_of(options, terminal);
+  Settings settings = settings_of(options, wanted);
   const Result<const render::Drawing*> drawing = render::open_drawing();
-  if (drawing) settings->documents.drawing = *drawing;
-  const Result<session::Compared> compared =
+  if (drawing) settings.documents.drawing = *drawing;
+  const session::Compared compared =
       open_compared(options, terminal, session::Fallback::snapshots, store::Parts::allocator, session::Several::keep);
-  if (!compared) return fail(compared.error());
-  settings->view = compared->options;
+  settings.view = compared.options;
 
-  session::Recording recording(store_of(options, wanted, compared->loaded), compared->loaded, compared->options,
+  session::Recording recording(store_of(options, wanted, compared.loaded), compared.loaded, compared.options,
                                options.series);
   Notes left_out;
-  Result<std::optional<session::ReportedSeries>> moments = session::series_of_trace(compared->loaded);
-  if (!moments) return fail(moments.error());
+  std::optional<session::ReportedSeries> moments = value_or_throw(session::series_of_trace(compared.loaded));
   std::vector<session::ReportedSeries> parts;
-  if (*moments) {
-    parts.push_back(**std::move(moments));
+  if (moments) {
+    parts.push_back(*std::move(moments));
   } else {
-    parts = session::split_series(compared->loaded, settings->view, left_out);
+    parts = session::split_series(compared.loaded, settings.view, left_out);
   }
   if (parts.size() > 1)
     say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
         " reports, one for each kind or series");
   for (const Note& note : left_out.all()) say_note(note);
   for (const session::ReportedSeries& part : parts) {
-    if (Status done = report_on(part, wanted, *settings, *style, request_of(options, terminal)); !done)
-      return fail(done.error());
+    report_on(part, wanted, settings, style, request_of(options, terminal));
   }
   recording.answered();
-  const int partial_code = tell_notes(compared->loaded, options);
+  const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);
   const int drawn_code =
-      drawing ? kExitDone : fail({drawing.error().code, "no report.pdf: " + drawing.error().message});
+      drawing ? kExitDone : tell_failure({drawing.error().code, "no report.pdf: " + drawing.error().message});
   return std::max({partial_code, stored_code, drawn_code});
 }
 

@@ -4,13 +4,11 @@
 #include <chrono>
 #include <cstdio>
 #include <span>
-#include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_options.hpp"
-#include "analyzer/cli/progress.hpp"
 #include "analyzer/session/read_files.hpp"
 #include "snapdiff/words.hpp"
 
@@ -87,22 +85,18 @@ int run_push(const Arguments& arguments) {
   line.text("--version", "TEXT", servers.version, "which build of it");
   line.texts("--label", "K=V", servers.labels, "a label for each snapshot; repeatable");
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "push needs at least one file, see --help"});
-  if (servers.service.empty()) return fail({ErrorCode::usage, "push needs --service NAME: what runs there"});
+  if (options.operands.empty()) fail({ErrorCode::usage, "push needs at least one file, see --help"});
+  if (servers.service.empty()) fail({ErrorCode::usage, "push needs --service NAME: what runs there"});
   fleet::Origin origin{servers.service, servers.instance.empty() ? host_name() : servers.instance, servers.version, {}};
-  if (origin.instance.empty()) return fail({ErrorCode::usage, "this host has no name; expected --instance NAME"});
-  auto labels = label_pairs(servers.labels);
-  if (!labels) return fail(labels.error());
-  origin.labels = *std::move(labels);
-  const Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
-  if (!operands) return fail(operands.error());
-  Result<fleet::Fleet> to = connect(servers);
-  if (!to) return fail(to.error());
+  if (origin.instance.empty()) fail({ErrorCode::usage, "this host has no name; expected --instance NAME"});
+  origin.labels = label_pairs(servers.labels);
+  const std::vector<session::Operand> operands = value_or_throw(session::parse_operands(options.operands));
+  fleet::Fleet to = connect(servers);
 
   const session::Request request = request_of(options, look_at_terminal(options.no_color));
   fleet::Pushed sum;
   int code = kExitDone;
-  for (const session::Operand& operand : *operands) {
+  for (const session::Operand& operand : operands) {
     Result<Loaded> loaded =
         session::load_operands({operand}, request, true, store::Parts::rows, session::kMostRowBytes);
     if (!loaded) {
@@ -115,7 +109,7 @@ int run_push(const Arguments& arguments) {
       continue;
     }
     const Status pushed =
-        session::in_stage(request.watch, "pushing", [&] { return push_all(*loaded, request, origin, *to, sum); });
+        session::in_stage(request.watch, "pushing", [&] { return push_all(*loaded, request, origin, to, sum); });
     if (!pushed) {
       say(summary(sum, origin, 0) + "; not all: the push can be repeated");
       return fail_of_fleet(pushed.error());

@@ -13,9 +13,9 @@ int run_ranks(const Arguments& arguments) {
                    {"snapdiff ranks snap_rank*.pickle", "snapdiff ranks all.pickle --metric pinned_space"});
   add_options(line, options, kTakesOperands | kTakesView | kTakesCount | kTakesForm | kReadsFiles);
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "ranks needs at least one file, see --help"});
+  if (options.operands.empty()) fail({ErrorCode::usage, "ranks needs at least one file, see --help"});
   if (options.as != "text" && options.as != "json")
-    return fail({ErrorCode::usage, "ranks --as " + options.as + ": expected text or json"});
+    fail({ErrorCode::usage, "ranks --as " + options.as + ": expected text or json"});
   const auto make = [](Loaded& loaded, const DiffOptions& view) {
     // They were taken side by side: the order of their times means nothing.
     loaded.notes = {};

@@ -8,7 +8,6 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/output_file.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/axis_chart.hpp"
@@ -41,39 +40,36 @@ struct Job {
   const session::Request& request;
 };
 
-Result<session::Compared> compared_of(const Job& job, store::Parts parts = store::Parts::rows) {
+session::Compared compared_of(const Job& job, store::Parts parts = store::Parts::rows) {
   // Roles are worked out from traces.
   if (session::is_by_role(job.view)) parts = store::Parts::allocator;
-  return session::load_compared(job.options.operands, job.view, job.request, session::Fallback::with_view, parts);
+  return value_or_throw(
+      session::load_compared(job.options.operands, job.view, job.request, session::Fallback::with_view, parts));
 }
 
 /// Writes the picture where the options say and says so, and what was noted. Returns the exit code.
-int finish(const Job& job, const Result<std::string>& bytes, const Loaded& loaded) {
-  if (!bytes) return fail(bytes.error());
+int finish(const Job& job, const Result<std::string>& drawn, const Loaded& loaded) {
+  const std::string bytes = value_or_throw(drawn);
   const std::string path =
       job.options.output.empty() ? "snapdiff." + std::string(job.wanted.ending()) : job.options.output;
-  if (Status written = write_and_tell(path, *bytes); !written) return fail(written.error());
+  write_and_tell(path, bytes);
   return tell_notes(loaded, job.options);
 }
 
 // The page of a report, opened where --flame or --timeline asks for.
 int render_page(const Job& job) {
-  const Result<session::Compared> compared = compared_of(job, store::Parts::allocator);
-  if (!compared) return fail(compared.error());
-  Result<session::Page> page = session::make_page(*compared, job.wanted);
-  if (!page) return fail(page.error());
-  if (page->no_graph) say("warning: the page has no graph: " + escape_for_terminal(page->no_graph->message));
-  return finish(job, std::move(page->bytes), compared->loaded);
+  const session::Compared compared = compared_of(job, store::Parts::allocator);
+  session::Page page = value_or_throw(session::make_page(compared, job.wanted));
+  if (page.no_graph) say("warning: the page has no graph: " + escape_for_terminal(page.no_graph->message));
+  return finish(job, std::move(page.bytes), compared.loaded);
 }
 
 // What charts are of: the operands, a file as one snapshot; else what was last compared.
-Result<session::Compared> load_charted(const Job& job) {
+session::Compared load_charted(const Job& job) {
   if (job.options.operands.empty()) return compared_of(job, store::Parts::allocator);
-  const Result<std::vector<session::Operand>> operands = session::parse_operands(job.options.operands);
-  if (!operands) return operands.error();
-  Result<Loaded> loaded = session::load_operands(*operands, job.request, false, store::Parts::allocator);
-  if (!loaded) return std::move(loaded).error();
-  return session::Compared{*std::move(loaded), job.view};
+  const std::vector<session::Operand> operands = value_or_throw(session::parse_operands(job.options.operands));
+  Loaded loaded = value_or_throw(session::load_operands(operands, job.request, false, store::Parts::allocator));
+  return {std::move(loaded), job.view};
 }
 
 // Heaps have no events in them: their timeline is that of the series.
@@ -85,54 +81,47 @@ bool is_heap_series(const Loaded& loaded, const session::MemoryPages& memory) {
 
 // Charts of CUDA snapshots: --timeline, --segments, --pins.
 int render_memory(const Job& job) {
-  if (job.wanted.dot) return fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
+  if (job.wanted.dot) fail({ErrorCode::usage, "--dot has no charts: expected --pdf, --svg or --png"});
   if (job.wanted.memory.timeline) {
-    Result<std::optional<session::AxisChart>> axis = session::chart_of_series(job.options.operands, job.request);
-    if (!axis) return fail(axis.error());
-    if (*axis) {
-      const Loaded& loaded = (*axis)->loaded;
-      return finish(job, session::draw_memory(std::move((*axis)->story), loaded, job.wanted), loaded);
+    std::optional<session::AxisChart> axis =
+        value_or_throw(session::chart_of_series(job.options.operands, job.request));
+    if (axis) {
+      const Loaded& loaded = axis->loaded;
+      return finish(job, session::draw_memory(std::move(axis->story), loaded, job.wanted), loaded);
     }
   }
-  const Result<session::Compared> compared = load_charted(job);
-  if (!compared) return fail(compared.error());
-  const Loaded& loaded = compared->loaded;
+  const session::Compared compared = load_charted(job);
+  const Loaded& loaded = compared.loaded;
   if (diff::has_counters_only(loaded.refs())) {
     // A log is a series, not one snapshot.
-    const Result<session::Compared> series = compared_of(job);
-    if (!series) return fail(series.error());
-    return finish(job, session::draw_counters(series->loaded, job.wanted), series->loaded);
+    const session::Compared series = compared_of(job);
+    return finish(job, session::draw_counters(series.loaded, job.wanted), series.loaded);
   }
   if (is_heap_series(loaded, job.wanted.memory)) {
     // One file may hold the whole series.
-    if (loaded.snapshots.size() > 1) return finish(job, session::draw_timeline(*compared, job.wanted), loaded);
-    const Result<session::Compared> series = compared_of(job);
-    if (!series) return fail(series.error());
-    if (series->loaded.snapshots.size() > 1)
-      return finish(job, session::draw_timeline(*series, job.wanted), series->loaded);
+    if (loaded.snapshots.size() > 1) return finish(job, session::draw_timeline(compared, job.wanted), loaded);
+    const session::Compared series = compared_of(job);
+    if (series.loaded.snapshots.size() > 1)
+      return finish(job, session::draw_timeline(series, job.wanted), series.loaded);
   }
   session::MemoryPages pages = job.wanted.memory;
   pages.ends_only = job.options.operands.empty();
-  Result<render::MemoryStory> story = session::in_stage(
-      job.request.watch, "drawing", [&] { return session::tell_memory(loaded, pages, compared->options); });
-  if (!story) return fail(story.error());
-  return finish(job, session::draw_memory(*std::move(story), loaded, job.wanted), loaded);
+  render::MemoryStory story = value_or_throw(session::in_stage(
+      job.request.watch, "drawing", [&] { return session::tell_memory(loaded, pages, compared.options); }));
+  return finish(job, session::draw_memory(std::move(story), loaded, job.wanted), loaded);
 }
 
 // The dominator tree of an object graph: --retained.
 int render_retained(const Job& job) {
   const std::size_t count = job.options.operands.size();
   if (count == 0 || count > 2)
-    return fail(
-        {ErrorCode::usage, "--retained takes one file, or a baseline and a file: found " + std::to_string(count)});
-  const Result<std::vector<session::Operand>> operands = session::parse_operands(job.options.operands);
-  if (!operands) return fail(operands.error());
-  const Result<Loaded> loaded = session::load_operands(*operands, job.request, false);
-  if (!loaded) return fail(loaded.error());
-  if (loaded->snapshots.size() != count)
-    return fail({ErrorCode::usage,
-                 "--retained takes one snapshot of each file: found " + std::to_string(loaded->snapshots.size())});
-  return finish(job, session::draw_retained(*loaded, job.wanted, job.request.watch), *loaded);
+    fail({ErrorCode::usage, "--retained takes one file, or a baseline and a file: found " + std::to_string(count)});
+  const std::vector<session::Operand> operands = value_or_throw(session::parse_operands(job.options.operands));
+  const Loaded loaded = value_or_throw(session::load_operands(operands, job.request, false));
+  if (loaded.snapshots.size() != count)
+    fail({ErrorCode::usage,
+          "--retained takes one snapshot of each file: found " + std::to_string(loaded.snapshots.size())});
+  return finish(job, session::draw_retained(loaded, job.wanted, job.request.watch), loaded);
 }
 
 constexpr std::array<std::pair<FlameWidth, const char*>, 4> kWidths = {{
@@ -178,7 +167,7 @@ void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted
 }
 
 // No form given: the ending of the output's name says it.
-Status choose_form(const Options& options, RenderOptions& wanted) {
+void choose_form(const Options& options, RenderOptions& wanted) {
   if (!(wanted.pdf || wanted.svg || wanted.png || wanted.dot || wanted.html)) {
     wanted.html = options.output.ends_with(".html");
     wanted.svg = options.output.ends_with(".svg");
@@ -186,8 +175,8 @@ Status choose_form(const Options& options, RenderOptions& wanted) {
     wanted.dot = options.output.ends_with(".dot");
     const std::string ending = std::filesystem::path(options.output).extension().string();
     if (!(wanted.html || wanted.svg || wanted.png || wanted.dot || ending.empty() || ending == ".pdf"))
-      return Error{ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
-                                         ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"};
+      fail({ErrorCode::usage, "-o " + options.output + ": found the ending " + ending +
+                                  ", expected .pdf, .svg, .png, .dot or .html, or an option that says the form"});
   }
   wanted.form = wanted.html  ? PictureForm::html
                 : wanted.svg ? PictureForm::svg
@@ -198,18 +187,16 @@ Status choose_form(const Options& options, RenderOptions& wanted) {
                 : wanted.memory.timeline ? PictureKind::timeline
                                          : PictureKind::growth;
   wanted.letter = wanted.paper == "letter";
-  return ok();
 }
 
-/// Pictures that do not go together. Errors: usage.
-Status check_kinds(const RenderOptions& wanted) {
+/// Pictures that do not go together. Throws usage.
+void check_kinds(const RenderOptions& wanted) {
   if (wanted.memory.any() && wanted.retained)
-    return Error{ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"};
+    fail({ErrorCode::usage, "--retained is no chart of a CUDA snapshot: expected one or the other"});
   if (wanted.flame && (wanted.memory.any() || wanted.retained))
-    return Error{ErrorCode::usage, "--flame is a picture of its own: expected no other one beside it"};
+    fail({ErrorCode::usage, "--flame is a picture of its own: expected no other one beside it"});
   if (wanted.html && (wanted.retained || wanted.memory.segments || wanted.memory.pins))
-    return Error{ErrorCode::usage, "--html has no such chart: expected it alone, or with --flame or --timeline"};
-  return ok();
+    fail({ErrorCode::usage, "--html has no such chart: expected it alone, or with --flame or --timeline"});
 }
 
 }  // namespace
@@ -231,22 +218,18 @@ int run_render(const Arguments& arguments) {
   for (std::size_t i = 0; i < kWidths.size(); ++i) {
     if (widths[i]) wanted.width = kWidths[i].first;
   }
-  if (const Status chosen = choose_form(options, wanted); !chosen) return fail(chosen.error());
+  choose_form(options, wanted);
 
-  if (const Status fits = check_kinds(wanted); !fits) return fail(fits.error());
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return fail(view.error());
+  check_kinds(wanted);
+  const DiffOptions view = diff_options(options);
   const session::Request request = request_of(options, look_at_terminal(options.no_color));
-  const Job job{options, wanted, *view, request};
+  const Job job{options, wanted, view, request};
   if (wanted.html) return render_page(job);
-  // What cannot be drawn is not computed either.
-  const Result<const render::Drawing*> drawing = render::open_drawing();
-  if (!drawing) return fail(drawing.error());
+  value_or_throw(render::open_drawing());  // what cannot be drawn is not computed either
   if (wanted.retained) return render_retained(job);
   if (wanted.memory.any()) return render_memory(job);
-  const Result<session::Compared> compared = compared_of(job);
-  if (!compared) return fail(compared.error());
-  return finish(job, session::draw(*compared, wanted, request.watch), compared->loaded);
+  const session::Compared compared = compared_of(job);
+  return finish(job, session::draw(compared, wanted, request.watch), compared.loaded);
 }
 
 }  // namespace snapdiff::cli

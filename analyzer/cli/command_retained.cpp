@@ -43,9 +43,9 @@ int run_retained(const Arguments& arguments) {
   line.text("--sort", "KEY", sort, "growth, retained, self, objects, new, detached, name\n(growth)")
       .choices({"growth", "retained", "self", "objects", "new", "detached", "name"});
   if (const auto code = line.parse(arguments)) return *code;
-  if (options.operands.empty()) return fail({ErrorCode::usage, "retained takes one file or more: found 0"});
+  if (options.operands.empty()) fail({ErrorCode::usage, "retained takes one file or more: found 0"});
   if (options.as != "text" && options.as != "json" && options.as != "csv")
-    return fail({ErrorCode::usage, "retained --as " + options.as + ": expected text, json or csv"});
+    fail({ErrorCode::usage, "retained --as " + options.as + ": expected text, json or csv"});
   const auto make = [&](Loaded& loaded, const DiffOptions&) {
     Result<RetainedReport> report = objects::retained(loaded.refs());
     if (report) sort_rows(*report, sort);

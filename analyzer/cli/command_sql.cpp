@@ -1,13 +1,29 @@
 #include <iostream>
 #include <iterator>
-#include <vector>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/report/query.hpp"
+#include "analyzer/cli/query_answer.hpp"
 
 namespace snapdiff::cli {
+
+std::string query_of(const std::vector<std::string>& words, const std::string& command) {
+  if (words.empty()) return {std::istreambuf_iterator<char>(std::cin), {}};
+  if (words.size() > 1)
+    fail(ErrorCode::usage, command + " takes one query: found " + std::to_string(words.size()) + "; quote it");
+  return words.front();
+}
+
+PrintedTable::PrintedTable(const Options& options)
+    : form_(form_of(options)), writer_(form_, [this](std::string_view piece) {
+        if (printed_) printed_ = print_report(piece, form_);
+      }) {}
+
+void PrintedTable::end() {
+  writer_.end();
+  value_or_throw(printed_);
+}
 int run_sql(const Arguments& arguments) {
   Options options;
   CommandLine line(
@@ -15,35 +31,15 @@ int run_sql(const Arguments& arguments) {
       {"snapdiff sql 'SELECT * FROM growth(1, 2) ORDER BY growth DESC LIMIT 5'", "snapdiff sql --as csv < report.sql"});
   add_options(line, options, kTakesOperands | kTakesForm);
   if (const auto code = line.parse(arguments)) return *code;
-  std::string script;
-  if (options.operands.empty()) {
-    script.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else if (options.operands.size() == 1) {
-    script = options.operands[0];
-  } else {
-    return fail(
-        {ErrorCode::usage, "sql takes one query: found " + std::to_string(options.operands.size()) + "; quote it"});
-  }
-  const Result<report::Form> form = form_of(options);
-  if (!form) return fail(form.error());
-  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::read);
-  if (!store) return fail(store.error());
-  Status printed = ok();
-  report::QueryWriter writer(*form, [&](std::string_view piece) {
-    if (printed) printed = print_report(piece, *form);
-  });
+  const std::string script = query_of(options.operands, "sql");
+  store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
+  PrintedTable table(options);
   store::Store::SqlSink sink;
-  std::vector<report::QueryCell> cells;
-  sink.on_columns = [&](std::span<const std::string> names) { writer.columns(names); };
-  sink.on_row = [&](std::span<const store::Store::SqlValue> row) {
-    cells.clear();
-    for (const store::Store::SqlValue& value : row) cells.push_back({value.text, value.is_number});
-    writer.row(cells);
-  };
-  const Status status = store->sql(script, sink);
-  writer.end();
-  if (!printed) return fail(printed.error());
-  if (!status) return fail(status.error());
+  sink.on_columns = [&](std::span<const std::string> names) { table.columns(names); };
+  sink.on_row = [&](std::span<const QueryCell> row) { table.row(row); };
+  const Status status = store.sql(script, sink);
+  table.end();
+  value_or_throw(status);
   return kExitDone;
 }
 

@@ -40,24 +40,21 @@ int run_symbolize(const Arguments& arguments) {
   line.flag("--again", again, "also replace names that came from a binary");
   if (const auto code = line.parse(arguments)) return *code;
   if (options.operands.size() > 1)
-    return fail({ErrorCode::usage, "symbolize takes one store: found " + std::to_string(options.operands.size())});
+    fail({ErrorCode::usage, "symbolize takes one store: found " + std::to_string(options.operands.size())});
   if (!options.operands.empty()) options.db = options.operands.front();
 
-  Result<store::Store> store = session::open_store(session::choose_store(options.db), store::Access::write);
-  if (!store) return fail(store.error());
+  store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::write));
   const session::Request request = request_of(options, look_at_terminal(options.no_color));
-  const Result<session::StoreNames> names = session::name_store(*store, request, again);
-  if (!names) return fail(names.error());
-  if (names->report.addresses == 0) {
+  const session::StoreNames names = value_or_throw(session::name_store(store, request, again));
+  if (names.report.addresses == 0) {
     say("nothing to name: the store holds no raw addresses");
     return kExitDone;
   }
-  if (Status printed = print_report(table_of(names->report), report::Form::text); !printed)
-    return fail(printed.error());
-  for (const Note& note : names->report.notes.all()) say_note(note);
-  for (const std::string& path : session::idle_paths(names->report, request))
+  value_or_throw(print_report(table_of(names.report), report::Form::text));
+  for (const Note& note : names.report.notes.all()) say_note(note);
+  for (const std::string& path : session::idle_paths(names.report, request))
     say_note({Severity::warning, path + " fits no module in the store"});
-  say("named " + count_text(names->changed) + " addresses");
+  say("named " + count_text(names.changed) + " addresses");
   return kExitDone;
 }
 

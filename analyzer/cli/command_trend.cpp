@@ -1,27 +1,22 @@
 #include <numeric>
-#include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/cli/counter_answer.hpp"
-#include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/session/judged_series.hpp"
-#include "analyzer/session/left_out.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
 /// `sorted`: rows stay as the engine sorted them.
-Result<std::string> answer(const session::Compared& compared, const session::TrendRequest& wanted, bool sorted,
-                           const Options& options, const report::Style& style) {
+std::string answer(const session::Compared& compared, const session::TrendRequest& wanted, bool sorted,
+                   const Options& options, const report::Style& style) {
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
   if (asks_for_counters(refs, options)) return answer_counters(refs, style);
-  Result<TrendReport> trend = session::find_trend(compared.loaded, compared.options, wanted);
-  if (!trend) return std::move(trend).error();
-  if (sorted && !wanted.loops && !wanted.triple) std::iota(trend->order.begin(), trend->order.end(), 0U);
-  return report::write_trend(*trend, style);
+  TrendReport trend = value_or_throw(session::find_trend(compared.loaded, compared.options, wanted));
+  if (sorted && !wanted.loops && !wanted.triple) std::iota(trend.order.begin(), trend.order.end(), 0U);
+  return report::write_trend(trend, style);
 }
 
 }  // namespace
@@ -52,28 +47,23 @@ int run_trend(const Arguments& arguments) {
             "the final snapshot still holds");
   line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   if (const auto code = line.parse(arguments)) return *code;
-  if (wanted.loops && wanted.triple)
-    return fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
+  if (wanted.loops && wanted.triple) fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
 
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<report::Style> style = style_of(options, terminal);
-  if (!style) return fail(style.error());
-  const Result<session::Compared> compared = open_compared(options, terminal, session::Fallback::snapshots);
-  if (!compared) return fail(compared.error());
-  const std::size_t count = compared->loaded.snapshots.size();
+  const report::Style style = style_of(options, terminal);
+  const session::Compared compared = open_compared(options, terminal, session::Fallback::snapshots);
+  const std::size_t count = compared.loaded.snapshots.size();
   const std::size_t least = wanted.loops ? 2 : 3;
   if (count < least) {
-    return fail({ErrorCode::usage, "too few snapshots for a trend: found " + std::to_string(count) +
-                                       ", expected at least " + std::to_string(least) +
-                                       "; 'snapdiff diff' compares two"});
+    fail({ErrorCode::usage, "too few snapshots for a trend: found " + std::to_string(count) + ", expected at least " +
+                                std::to_string(least) + "; 'snapdiff diff' compares two"});
   }
 
-  session::Recording recording(session::store_for_reading(request_of(options, terminal), compared->loaded),
-                               compared->loaded, compared->options, options.series);
-  const Result<std::string> text = session::in_stage(watch_of(terminal), "judging", [&] {
-    return answer(*compared, wanted, line.is_given("--sort"), options, *style);
-  });
-  return answer_and_finish(text, *style, *compared, options, recording, terminal);
+  session::Recording recording(session::store_for_reading(request_of(options, terminal), compared.loaded),
+                               compared.loaded, compared.options, options.series);
+  const std::string text = session::in_stage(
+      watch_of(terminal), "judging", [&] { return answer(compared, wanted, line.is_given("--sort"), options, style); });
+  return answer_and_finish(text, style, compared, options, recording, terminal);
 }
 
 }  // namespace snapdiff::cli

@@ -1,29 +1,23 @@
 #include "analyzer/cli/compare.hpp"
 
-#include <utility>
-
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/session/files.hpp"
+#include "analyzer/session/judged_series.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 
-Result<session::Compared> open_compared(const Options& options, const Terminal& terminal, session::Fallback fallback,
-                                        store::Parts parts, session::Several several) {
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return view.error();
-  return session::load_compared(options.operands, *view, request_of(options, terminal), fallback, parts, several);
+session::Compared open_compared(const Options& options, const Terminal& terminal, session::Fallback fallback,
+                                store::Parts parts, session::Several several) {
+  const DiffOptions view = diff_options(options);
+  return value_or_throw(
+      session::load_compared(options.operands, view, request_of(options, terminal), fallback, parts, several));
 }
 
-int fail(const Error& error) {
-  say_error(error, error.code == ErrorCode::internal ? "this is a bug in snapdiff" : "");
-  return exit_code_of(error.code);
-}
-
-Result<report::Style> style_of(const Options& options, const Terminal& terminal) {
-  const Result<report::Form> form = form_of(options);
-  if (!form) return form.error();
+report::Style style_of(const Options& options, const Terminal& terminal) {
   report::Style style;
-  style.form = *form;
+  style.form = form_of(options);
   style.width = terminal.width;
   style.colour = terminal.colour;
   style.utf8 = terminal.utf8;
@@ -35,17 +29,11 @@ Result<report::Style> style_of(const Options& options, const Terminal& terminal)
   return style;
 }
 
-Result<Question> understand(const Options& options, const Terminal& terminal) {
+Question understand(const Options& options, const Terminal& terminal) {
   Question question;
-  Result<report::Style> style = style_of(options, terminal);
-  if (!style) return std::move(style).error();
-  question.style = *std::move(style);
-  Result<DiffOptions> view = diff_options(options);
-  if (!view) return std::move(view).error();
-  question.view = *std::move(view);
-  Result<std::vector<session::Operand>> operands = session::parse_operands(options.operands);
-  if (!operands) return std::move(operands).error();
-  question.operands = *std::move(operands);
+  question.style = style_of(options, terminal);
+  question.view = diff_options(options);
+  question.operands = value_or_throw(session::parse_operands(options.operands));
   return question;
 }
 
@@ -72,6 +60,29 @@ int tell_notes(const Loaded& loaded, const Options& options) {
   for (const LeftOut& one : loaded.left_out) say("warning: left out: " + escape_for_terminal(one.why));
   for (const Note& note : loaded.notes.all()) say_note(note);
   return options.strict && loaded.partial() ? kExitBadInput : kExitDone;
+}
+
+bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options) {
+  return options.counters || diff::has_counters_only(refs);
+}
+
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
+  return report::write_counters(value_or_throw(session::judged_counters(refs)), style);
+}
+
+int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {
+  value_or_throw(print_report(answer_counters(loaded.refs(), style), style.form));
+  return tell_notes(loaded, options);
+}
+
+void write_output(const std::string& path, std::string_view bytes) {
+  value_or_throw(path == "-" ? print_data(bytes) : session::write_file(path, bytes));
+}
+
+void write_and_tell(const std::string& path, std::string_view bytes) {
+  write_output(path, bytes);
+  if (path != "-")
+    say("wrote " + escape_for_terminal(path) + " (" + bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
 }
 
 }  // namespace snapdiff::cli

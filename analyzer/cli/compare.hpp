@@ -1,22 +1,23 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/compared.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/growth.hpp"
 
-/// What diff, render, export and peek share: which snapshots are compared when operands are given or
-/// not, and the notes that go with them.
+/// What commands share: which snapshots are compared when operands are given or not, the notes that go with them,
+/// answers about counters, files that are written.
 namespace snapdiff::cli {
 
-/// What operands and options say is compared. Errors: usage, and those of session::load_compared().
-Result<session::Compared> open_compared(const Options& options, const Terminal& terminal, session::Fallback fallback,
-                                        store::Parts parts = store::Parts::rows,
-                                        session::Several several = session::Several::refuse);
+/// What operands and options say is compared. Throws usage, and what session::load_compared() returns.
+session::Compared open_compared(const Options& options, const Terminal& terminal, session::Fallback fallback,
+                                store::Parts parts = store::Parts::rows,
+                                session::Several several = session::Several::refuse);
 
 /// What the options of a command that reads its operands say: which, how to look at them, how to write.
 struct Question {
@@ -24,8 +25,8 @@ struct Question {
   DiffOptions view;
   report::Style style;
 };
-/// Errors: usage.
-Result<Question> understand(const Options& options, const Terminal& terminal);
+/// Throws usage.
+Question understand(const Options& options, const Terminal& terminal);
 
 /// How operands are opened; session::load_operands() says what the two mean.
 struct Opening {
@@ -33,11 +34,8 @@ struct Opening {
   store::Parts parts = store::Parts::rows;
 };
 
-/// Exit code for a failure, which it reports.
-int fail(const Error& error);
-
-/// How the report writers should write for this terminal and these options. Errors: usage.
-Result<report::Style> style_of(const Options& options, const Terminal& terminal);
+/// How the report writers should write for this terminal and these options.
+report::Style style_of(const Options& options, const Terminal& terminal);
 
 /// What was noted while the two sides were read becomes notes of the report; but for text, which has it on stderr.
 void add_import_notes(GrowthReport& report, report::Form form);
@@ -48,6 +46,21 @@ void tell_import_notes(const SnapshotRef& ref);
 /// Returns the exit code: 2 for a partial input under --strict.
 int tell_notes(const Loaded& loaded, const Options& options);
 
+/// Whether the answer is about counters: --counters, or the snapshots hold nothing else.
+bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options);
+
+/// Growth and verdict of every counter; of one snapshot the values. Throws limit.
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style);
+
+/// Prints that answer and the notes. Returns the exit code.
+int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);
+
+/// session::write_file(), or stdout for "-". Throws io, about `path`.
+void write_output(const std::string& path, std::string_view bytes);
+
+/// The same, and says so of a file.
+void write_and_tell(const std::string& path, std::string_view bytes);
+
 /// What a command does with operands once its words are understood: opens them (load_operands()), makes a report and
 /// prints it. Returns the exit code.
 ///   stage  what the terminal shows meanwhile
@@ -56,16 +69,13 @@ int tell_notes(const Loaded& loaded, const Options& options);
 template <class Make, class Write>
 int answer_operands(const Options& options, const Opening& opening, const char* stage, Make make, Write write) {
   const Terminal terminal = look_at_terminal(options.no_color);
-  const Result<Question> asked = understand(options, terminal);
-  if (!asked) return fail(asked.error());
-  Result<Loaded> loaded =
-      session::load_operands(asked->operands, request_of(options, terminal), opening.expand, opening.parts);
-  if (!loaded) return fail(loaded.error());
-  auto report = session::in_stage(watch_of(terminal), stage, [&] { return make(*loaded, asked->view); });
-  if (!report) return fail(report.error());
-  if (Status printed = print_report(write(*report, asked->style), asked->style.form); !printed)
-    return fail(printed.error());
-  return tell_notes(*loaded, options);
+  const Question asked = understand(options, terminal);
+  Loaded loaded = value_or_throw(
+      session::load_operands(asked.operands, request_of(options, terminal), opening.expand, opening.parts));
+  const auto report =
+      value_or_throw(session::in_stage(watch_of(terminal), stage, [&] { return make(loaded, asked.view); }));
+  value_or_throw(print_report(write(report, asked.style), asked.style.form));
+  return tell_notes(loaded, options);
 }
 
 }  // namespace snapdiff::cli

@@ -10,7 +10,6 @@
 #include "analyzer/cli/fleet_instances.hpp"
 #include "analyzer/cli/fleet_series.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/ranks.hpp"
@@ -51,30 +50,23 @@ std::optional<fleet::Pivot> pivot_of(const std::string& by, const std::vector<fl
   return fleet::Pivot{key, value_of};
 }
 
-Result<FleetSlice> open_slice(const FleetQuestion& asked) {
-  const Result<report::Style> style = style_of(asked.options, asked.terminal);
-  if (!style) return style.error();
-  Result<fleet::Fleet> from = connect(asked.servers);
-  if (!from) return std::move(from).error();
-  Result<std::vector<fleet::Committed>> rows = rows_of_slice(*from, asked);
-  if (!rows) return std::move(rows).error();
-  FleetSlice slice{*std::move(from), *style, {}, pivot_of(asked.options.by, *rows), *std::move(rows), {}, {}};
+FleetSlice open_slice(const FleetQuestion& asked) {
+  const report::Style style = style_of(asked.options, asked.terminal);
+  fleet::Fleet from = connect(asked.servers);
+  std::vector<fleet::Committed> rows = rows_of_slice(from, asked);
+  FleetSlice slice{std::move(from), style, {}, pivot_of(asked.options.by, rows), std::move(rows), {}, {}};
   Options options = asked.options;
   if (slice.pivot) options.by = "label:" + slice.pivot->key;
-  const Result<DiffOptions> view = diff_options(options);
-  if (!view) return view.error();
-  slice.view = *view;
-  const Result<std::string> metric = choose_fleet_metric(slice.rows, asked.options.metric);
-  if (!metric) return metric.error();
-  slice.view.metric = *metric;
-  slice.instances = instance_series(slice.rows, *metric);
+  slice.view = diff_options(options);
+  slice.view.metric = choose_fleet_metric(slice.rows, asked.options.metric);
+  slice.instances = instance_series(slice.rows, slice.view.metric);
   if (!slice.instances.empty()) slice.unit = slice.instances.front().snapshots.front()->unit;
   if (asked.servers.service.empty() && slice.pivot.value_or(fleet::Pivot{}).key != "service") {
     std::set<std::string> services;
     for (const InstanceSeries& one : slice.instances) services.insert(one.service);
     if (services.size() > 1)
-      return Error{ErrorCode::usage, std::to_string(services.size()) +
-                                         " services: expected --service NAME; 'snapdiff fleet list' shows them"};
+      fail({ErrorCode::usage,
+            std::to_string(services.size()) + " services: expected --service NAME; 'snapdiff fleet list' shows them"});
   }
   return slice;
 }
@@ -109,14 +101,13 @@ void tell_apart(std::vector<SnapshotRef>& refs) {
   }
 }
 
-Result<std::vector<SnapshotRef>> fetch_refs(FleetSlice& slice, const std::vector<fleet::Step>& steps,
-                                            std::int64_t floor, fleet::GrowthBeside* beside = nullptr) {
-  Result<std::vector<Snapshot>> snapshots = slice.from.fetch(steps, slice.pivot_or_null(), floor, beside);
-  if (!snapshots) return std::move(snapshots).error();
+std::vector<SnapshotRef> fetch_refs(FleetSlice& slice, const std::vector<fleet::Step>& steps, std::int64_t floor,
+                                    fleet::GrowthBeside* beside = nullptr) {
+  std::vector<Snapshot> snapshots = value_or_throw(slice.from.fetch(steps, slice.pivot_or_null(), floor, beside));
   std::vector<SnapshotRef> refs;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     SnapshotRef ref;
-    ref.snapshot = std::make_shared<const Snapshot>(std::move((*snapshots)[i]));
+    ref.snapshot = std::make_shared<const Snapshot>(std::move(snapshots[i]));
     ref.ref = ref_of(steps[i]);
     refs.push_back(std::move(ref));
   }
@@ -185,69 +176,45 @@ struct FleetDiff {
   std::vector<SnapshotRef> refs;
 };
 
-Result<FleetTrend> judge_fleet(const FleetQuestion& asked) {
-  Result<FleetSlice> opened = open_slice(asked);
-  if (!opened) return std::move(opened).error();
-  FleetSlice& slice = *opened;
-  std::optional<std::uint64_t> step_ns;
-  if (!asked.servers.step.empty()) {
-    const Result<std::uint64_t> parsed = parse_duration(asked.servers.step);
-    if (!parsed) return Error{ErrorCode::usage, "--step: " + parsed.error().message};
-    step_ns = *parsed;
-  }
-  Result<StepGrid> grid = step_grid(slice.instances, step_ns);
-  if (!grid) return std::move(grid).error();
-  if (grid->steps.size() < 2 || (asked.word == "trend" && grid->steps.size() < 3))
-    return Error{ErrorCode::usage, "too few snapshots: found " + std::to_string(grid->steps.size()) +
-                                       ", expected at least " + (asked.word == "trend" ? "3" : "2")};
-  const std::vector<fleet::Step> steps = asked.floor.value_or(0) > 0 ? grid->steps : made_whole(slice, grid->steps);
-  Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
-  if (!refs) return std::move(refs).error();
+FleetTrend judge_fleet(const FleetQuestion& asked) {
+  FleetSlice slice = open_slice(asked);
+  StepGrid grid = step_grid(slice.instances, duration_of("--step", asked.servers.step));
+  if (grid.steps.size() < 2 || (asked.word == "trend" && grid.steps.size() < 3))
+    fail({ErrorCode::usage, "too few snapshots: found " + std::to_string(grid.steps.size()) + ", expected at least " +
+                                (asked.word == "trend" ? "3" : "2")});
+  const std::vector<fleet::Step> steps = asked.floor.value_or(0) > 0 ? grid.steps : made_whole(slice, grid.steps);
+  std::vector<SnapshotRef> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
   const std::optional<double> floor =
       asked.floor ? std::optional(static_cast<double>(*asked.floor)) : std::optional<double>();
-  Result<session::JudgedSeries> judged = session::judge_series(*refs, slice.view, asked.limit, floor);
-  if (!judged) return std::move(judged).error();
-  GrowthReport& overall = judged->trend.series.overall;
-  add_notes(grid->notes, steps, slice.pivot_or_null(), overall);
+  session::JudgedSeries judged = value_or_throw(session::judge_series(refs, slice.view, asked.limit, floor));
+  GrowthReport& overall = judged.trend.series.overall;
+  add_notes(grid.notes, steps, slice.pivot_or_null(), overall);
   // After a restart the series begins later: growth is counted over the same snapshots.
   std::vector<MomentPair> ends;
-  const std::size_t left_out = judged->trend.left_out;
-  for (std::size_t i = 0; i < grid->ends.size(); ++i)
-    ends.emplace_back(grid->steps[left_out].members[i], grid->ends[i].second);
-  const std::vector<SnapshotRef> judged_refs(refs->begin() + static_cast<std::ptrdiff_t>(left_out), refs->end());
-  if (Status counted = count_instances(slice.from, ends, judged_refs, slice.pivot_or_null(), overall); !counted)
-    return counted.error();
+  const std::size_t left_out = judged.trend.left_out;
+  for (std::size_t i = 0; i < grid.ends.size(); ++i)
+    ends.emplace_back(grid.steps[left_out].members[i], grid.ends[i].second);
+  const std::vector<SnapshotRef> judged_refs(refs.begin() + static_cast<std::ptrdiff_t>(left_out), refs.end());
+  count_instances(slice.from, ends, judged_refs, slice.pivot_or_null(), overall);
   lead_on(asked, *steps.front().members.front(), overall);
-  return FleetTrend{std::move(slice), *std::move(judged), *std::move(refs)};
+  return FleetTrend{std::move(slice), std::move(judged), std::move(refs)};
 }
 
 /// `refs`: of single snapshots, what was noted while they were read is said.
 int print_answer(const std::string& text, const report::Style& style, std::span<const SnapshotRef> refs = {}) {
-  if (const Status printed = print_report(text, style.form); !printed) return fail(printed.error());
+  value_or_throw(print_report(text, style.form));
   for (const SnapshotRef& ref : refs) tell_import_notes(ref);
   return kExitDone;
 }
 
-Result<FleetDiff> answer_diff(const FleetQuestion& asked) {
-  Result<FleetSlice> opened = open_slice(asked);
-  if (!opened) return std::move(opened).error();
-  FleetSlice& slice = *opened;
-  std::optional<std::uint64_t> from, to;
-  if (!asked.servers.from.empty()) {
-    const Result<std::uint64_t> parsed = parse_moment(asked.servers.from, std::nullopt);
-    if (!parsed) return Error{ErrorCode::usage, "--from: " + parsed.error().message};
-    from = *parsed;
-  }
-  if (!asked.servers.to.empty()) {
-    const Result<std::uint64_t> parsed = parse_moment(asked.servers.to, from);
-    if (!parsed) return Error{ErrorCode::usage, "--to: " + parsed.error().message};
-    to = *parsed;
-  }
+FleetDiff answer_diff(const FleetQuestion& asked) {
+  FleetSlice slice = open_slice(asked);
+  const std::optional<std::uint64_t> from = moment_of("--from", asked.servers.from);
+  const std::optional<std::uint64_t> to = moment_of("--to", asked.servers.to, from);
   TwoMoments moments = two_moments(slice.instances, from, to, slice.unit);
   if (moments.pairs.empty())
-    return Error{ErrorCode::usage, "no instance has snapshots at both moments: found " +
-                                       std::to_string(slice.instances.size()) +
-                                       " instances, expected at least one with two"};
+    fail({ErrorCode::usage, "no instance has snapshots at both moments: found " +
+                                std::to_string(slice.instances.size()) + " instances, expected at least one with two"});
   std::vector<fleet::Step> steps(2);
   for (const MomentPair& pair : moments.pairs) {
     steps[0].members.push_back(pair.first);
@@ -255,53 +222,41 @@ Result<FleetDiff> answer_diff(const FleetQuestion& asked) {
   }
   steps = made_whole(slice, std::move(steps));
   fleet::GrowthBeside beside{slice.view.metric, {}};
-  Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, 0, &beside);
-  if (!refs) return std::move(refs).error();
-  Result<GrowthReport> report = session::compare_pair((*refs)[0], (*refs)[1], slice.view);
-  if (!report) return std::move(report).error();
-  add_notes(moments.notes, steps, slice.pivot_or_null(), *report);
-  if (Status counted =
-          count_instances(slice.from, moments.pairs, *refs, slice.pivot_or_null(), *report, std::move(beside.growth));
-      !counted)
-    return counted.error();
-  lead_on(asked, *moments.pairs.front().first, *report);
-  add_import_notes(*report, slice.style.form);
-  return FleetDiff{slice.style, *std::move(report), *std::move(refs)};
+  std::vector<SnapshotRef> refs = fetch_refs(slice, steps, 0, &beside);
+  GrowthReport report = value_or_throw(session::compare_pair(refs[0], refs[1], slice.view));
+  add_notes(moments.notes, steps, slice.pivot_or_null(), report);
+  count_instances(slice.from, moments.pairs, refs, slice.pivot_or_null(), report, std::move(beside.growth));
+  lead_on(asked, *moments.pairs.front().first, report);
+  add_import_notes(report, slice.style.form);
+  return FleetDiff{slice.style, std::move(report), std::move(refs)};
 }
 
 }  // namespace
 
 int fleet_diff(const FleetQuestion& asked) {
-  const auto answer = session::in_stage(watch_of(asked.terminal), "comparing", [&] { return answer_diff(asked); });
-  if (!answer) return fail_of_fleet(answer.error());
-  return print_answer(report::write_diff(answer->report, answer->style), answer->style, answer->refs);
+  const FleetDiff answer = session::in_stage(watch_of(asked.terminal), "comparing", [&] { return answer_diff(asked); });
+  return print_answer(report::write_diff(answer.report, answer.style), answer.style, answer.refs);
 }
 
 int fleet_trend(const FleetQuestion& asked) {
-  const auto trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
-  if (!trend) return fail_of_fleet(trend.error());
-  return print_answer(report::write_trend(trend->judged.trend, trend->slice.style), trend->slice.style, trend->refs);
+  const FleetTrend trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
+  return print_answer(report::write_trend(trend.judged.trend, trend.slice.style), trend.slice.style, trend.refs);
 }
 
 int fleet_gate(const FleetQuestion& asked) {
-  Result<session::GateRules> rules = session::gate_rules(asked.gate);
-  if (!rules) return fail(rules.error());
-  auto trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
-  if (!trend) return fail_of_fleet(trend.error());
-  const Result<GateReport> report = judge_gate(std::move(trend->judged.trend), asked.gate, *std::move(rules));
-  if (!report) return fail(report.error());
-  const int printed = print_answer(report::write_gate(*report, trend->slice.style), trend->slice.style);
+  session::GateRules rules = value_or_throw(session::gate_rules(asked.gate));
+  FleetTrend trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
+  const GateReport report = judge_gate(std::move(trend.judged.trend), asked.gate, std::move(rules));
+  const int printed = print_answer(report::write_gate(report, trend.slice.style), trend.slice.style);
   if (printed != kExitDone) return printed;
-  if (Status written = write_gate_reports(*report, asked.gate); !written) return fail(written.error());
-  return exit_code_of_gate(*report);
+  write_gate_reports(report, asked.gate);
+  return exit_code_of_gate(report);
 }
 
 int fleet_outliers(const FleetQuestion& asked) {
   if (asked.options.as != "text" && asked.options.as != "json")
-    return fail({ErrorCode::usage, "fleet outliers --as " + asked.options.as + ": expected text or json"});
-  Result<FleetSlice> opened = open_slice(asked);
-  if (!opened) return fail_of_fleet(opened.error());
-  FleetSlice& slice = *opened;
+    fail({ErrorCode::usage, "fleet outliers --as " + asked.options.as + ": expected text or json"});
+  FleetSlice slice = open_slice(asked);
   std::vector<fleet::Step> steps;
   std::vector<RankFacts> ranks;
   for (const InstanceSeries& series : slice.instances) {
@@ -310,11 +265,9 @@ int fleet_outliers(const FleetQuestion& asked) {
     rank.name = series.instance;
     ranks.push_back(std::move(rank));
   }
-  const Result<std::vector<SnapshotRef>> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
-  if (!refs) return fail_of_fleet(refs.error());
-  const Result<RankReport> report = session::rank_snapshots(*refs, std::move(ranks), slice.view);
-  if (!report) return fail(report.error());
-  return print_answer(report::write_ranks(*report, slice.style), slice.style);
+  const std::vector<SnapshotRef> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
+  const RankReport report = value_or_throw(session::rank_snapshots(refs, std::move(ranks), slice.view));
+  return print_answer(report::write_ranks(report, slice.style), slice.style);
 }
 
 }  // namespace snapdiff::cli

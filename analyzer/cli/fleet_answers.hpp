@@ -22,7 +22,7 @@ struct FleetQuestion {
 };
 
 /// The snapshots that the options select, as the servers list them. Errors: usage (none are listed).
-Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const FleetQuestion& asked);
+std::vector<fleet::Committed> rows_of_slice(fleet::Fleet& from, const FleetQuestion& asked);
 
 int fleet_init(const FleetQuestion& asked);
 int fleet_list(const FleetQuestion& asked);

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,7 +7,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_answers.hpp"
 #include "analyzer/cli/fleet_series.hpp"
-#include "analyzer/report/query.hpp"
+#include "analyzer/cli/query_answer.hpp"
 #include "analyzer/store/store.hpp"
 #include "snapdiff/words.hpp"
 
@@ -18,62 +16,32 @@ namespace {
 
 std::string count_of(std::uint64_t number) { return count_text(number); }
 
-/// A table in the form that was asked for.
-class FleetTable {
- public:
-  explicit FleetTable(report::Form form)
-      : form_(form), writer_(form, [this](std::string_view piece) {
-          if (printed_) printed_ = print_report(piece, form_);
-        }) {}
-  void columns(const std::vector<std::string>& names) { writer_.columns(names); }
-  void row(const std::vector<report::QueryCell>& cells) { writer_.row(cells); }
-  int end() {
-    writer_.end();
-    return printed_ ? kExitDone : fail(printed_.error());
-  }
-
- private:
-  report::Form form_;
-  Status printed_ = ok();
-  report::QueryWriter writer_;
-};
-
-report::QueryCell text_cell(const std::string& text) { return {text, false}; }
-report::QueryCell number_cell(std::uint64_t number) { return {std::to_string(number), true}; }
+QueryCell text_cell(const std::string& text) { return {text, false}; }
+QueryCell number_cell(std::uint64_t number) { return {std::to_string(number), true}; }
 
 }  // namespace
 
-Result<std::vector<fleet::Committed>> rows_of_slice(fleet::Fleet& from, const FleetQuestion& asked) {
+std::vector<fleet::Committed> rows_of_slice(fleet::Fleet& from, const FleetQuestion& asked) {
   fleet::Slice slice;
   slice.service = asked.servers.service;
   slice.instance = asked.servers.instance;
   slice.version = asked.servers.version;
-  auto labels = label_pairs(asked.servers.labels);
-  if (!labels) return std::move(labels).error();
-  slice.labels = *std::move(labels);
-  const auto read_moment = [](std::string_view option, const std::string& text, std::optional<std::uint64_t> base,
-                              std::optional<std::uint64_t>& into) -> Status {
-    if (text.empty()) return ok();
-    const Result<std::uint64_t> moment = parse_moment(text, base);
-    if (!moment) return Error{ErrorCode::usage, std::string(option) + ": " + moment.error().message};
-    into = *moment;
-    return ok();
-  };
-  Status read = read_moment("--since", asked.servers.since, {}, slice.since_ns);
+  slice.labels = label_pairs(asked.servers.labels);
+  slice.since_ns = moment_of("--since", asked.servers.since);
   // Questions about two moments look around them; elsewhere they bound what is taken.
-  if (read && asked.word == "rm") read = read_moment("--from", asked.servers.from, {}, slice.since_ns);
-  if (read && asked.word == "rm") read = read_moment("--to", asked.servers.to, slice.since_ns, slice.until_ns);
-  if (!read) return std::move(read).error();
-  Result<std::vector<fleet::Committed>> rows = from.list(slice);
-  if (!rows) return rows;
+  if (asked.word == "rm") {
+    if (const auto first = moment_of("--from", asked.servers.from)) slice.since_ns = first;
+    slice.until_ns = moment_of("--to", asked.servers.to, slice.since_ns);
+  }
+  std::vector<fleet::Committed> rows = value_or_throw(from.list(slice));
   const bool is_all = slice.service.empty() && slice.instance.empty() && slice.version.empty() &&
                       slice.labels.empty() && !slice.since_ns && !slice.until_ns;
-  if (rows->empty() && is_all)
-    return Error{ErrorCode::usage, "no snapshot is there yet: 'snapdiff push FILE --service NAME' sends some"};
-  if (rows->empty())
-    return Error{ErrorCode::usage,
-                 "no snapshot of this service, instance, version, label and time; 'snapdiff fleet list' "
-                 "shows what there is"};
+  if (rows.empty() && is_all)
+    fail({ErrorCode::usage, "no snapshot is there yet: 'snapdiff push FILE --service NAME' sends some"});
+  if (rows.empty())
+    fail({ErrorCode::usage,
+          "no snapshot of this service, instance, version, label and time; 'snapdiff fleet list' "
+          "shows what there is"});
   return rows;
 }
 
@@ -88,32 +56,28 @@ int fleet_init(const FleetQuestion& asked) {
       text += modern ? "\n-- servers from 22.8 on\n" : "-- servers from 18.16 on\n";
       for (const std::string& statement : fleet::statements(to, layout, modern)) text += statement + ";\n";
     }
-    const Status printed = print_data(text);
-    return printed ? kExitDone : fail(printed.error());
+    value_or_throw(print_data(text));
+    return kExitDone;
   }
-  Result<fleet::Fleet> to = connect(asked.servers);
-  if (!to) return fail(to.error());
-  if (Status made = to->init(layout); !made) return fail_of_fleet(made.error());
-  const Result<fleet::ServerFacts> facts = to->facts();
-  if (!facts) return fail_of_fleet(facts.error());
-  say("tables are there: ClickHouse " + escape_for_terminal(facts->version) + ", " + counted(facts->shards, "shard") +
-      ", " + (facts->modern ? "modern" : "base") + " level" +
-      (facts->modern ? "" : "; nothing is removed by itself: drop old partitions (analyzer/fleet/README.md)"));
+  fleet::Fleet to = connect(asked.servers);
+  value_or_throw(to.init(layout));
+  const fleet::ServerFacts facts = value_or_throw(to.facts());
+  say("tables are there: ClickHouse " + escape_for_terminal(facts.version) + ", " + counted(facts.shards, "shard") +
+      ", " + (facts.modern ? "modern" : "base") + " level" +
+      (facts.modern ? "" : "; nothing is removed by itself: drop old partitions (analyzer/fleet/README.md)"));
   return kExitDone;
 }
 
 int fleet_list(const FleetQuestion& asked) {
-  Result<fleet::Fleet> from = connect(asked.servers);
-  if (!from) return fail(from.error());
-  const auto rows = rows_of_slice(*from, asked);
-  if (!rows) return fail_of_fleet(rows.error());
+  fleet::Fleet from = connect(asked.servers);
+  const auto rows = rows_of_slice(from, asked);
   struct Group {
     std::set<std::string> instances;
     std::set<Hash128> snapshots;
     std::uint64_t first = UINT64_MAX, last = 0, rows = 0;
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
-  for (const fleet::Committed& row : *rows) {
+  for (const fleet::Committed& row : rows) {
     Group& group = groups[{row.service, row.version}];
     group.instances.insert(row.instance);
     group.snapshots.insert(row.snapshot);
@@ -121,87 +85,63 @@ int fleet_list(const FleetQuestion& asked) {
     group.last = std::max(group.last, row.ts_ns);
     group.rows += row.rows;
   }
-  const Result<report::Form> form = form_of(asked.options);
-  if (!form) return fail(form.error());
-  FleetTable table(*form);
-  table.columns({"service", "version", "instances", "snapshots", "rows", "first", "last"});
+  PrintedTable table(asked.options);
+  table.columns(std::vector<std::string>{"service", "version", "instances", "snapshots", "rows", "first", "last"});
   for (const auto& [key, group] : groups)
-    table.row({text_cell(key.first), text_cell(key.second), number_cell(group.instances.size()),
-               number_cell(group.snapshots.size()), number_cell(group.rows), text_cell(moment_text(group.first)),
-               text_cell(moment_text(group.last))});
-  return table.end();
+    table.row(std::vector<QueryCell>{text_cell(key.first), text_cell(key.second), number_cell(group.instances.size()),
+                                     number_cell(group.snapshots.size()), number_cell(group.rows),
+                                     text_cell(moment_text(group.first)), text_cell(moment_text(group.last))});
+  table.end();
+  return kExitDone;
 }
 
 int fleet_info(const FleetQuestion& asked) {
-  Result<fleet::Fleet> from = connect(asked.servers);
-  if (!from) return fail(from.error());
-  const Result<fleet::ServerFacts> facts = from->facts();
-  if (!facts) return fail_of_fleet(facts.error());
-  const Result<report::Form> form = form_of(asked.options);
-  if (!form) return fail(form.error());
-  FleetTable table(*form);
-  table.columns({"what", "value"});
-  table.row({text_cell("server"), text_cell("ClickHouse " + facts->version)});
-  table.row({text_cell("level"), text_cell(facts->modern ? "modern" : "base")});
+  fleet::Fleet from = connect(asked.servers);
+  const fleet::ServerFacts facts = value_or_throw(from.facts());
+  PrintedTable table(asked.options);
+  table.columns(std::vector<std::string>{"what", "value"});
+  table.row(std::vector<QueryCell>{text_cell("server"), text_cell("ClickHouse " + facts.version)});
+  table.row(std::vector<QueryCell>{text_cell("level"), text_cell(facts.modern ? "modern" : "base")});
   for (const auto& [name, number] :
-       {std::pair("shards", facts->shards), std::pair("snapshots", facts->snapshots),
-        std::pair("committed rows", facts->committed_rows), std::pair("rows", facts->sample_rows),
-        std::pair("stacks", facts->stacks), std::pair("frames", facts->frames),
-        std::pair("bytes of samples on this server", facts->stored_bytes)})
-    table.row({text_cell(name), number_cell(number)});
-  if (facts->sample_rows > facts->committed_rows)
-    say("note: " + count_of(facts->sample_rows - facts->committed_rows) +
+       {std::pair("shards", facts.shards), std::pair("snapshots", facts.snapshots),
+        std::pair("committed rows", facts.committed_rows), std::pair("rows", facts.sample_rows),
+        std::pair("stacks", facts.stacks), std::pair("frames", facts.frames),
+        std::pair("bytes of samples on this server", facts.stored_bytes)})
+    table.row(std::vector<QueryCell>{text_cell(name), number_cell(number)});
+  if (facts.sample_rows > facts.committed_rows)
+    say("note: " + count_of(facts.sample_rows - facts.committed_rows) +
         " rows are of pushes that were not finished, or were taken out; no answer counts them");
-  return table.end();
+  table.end();
+  return kExitDone;
 }
 
 int fleet_sql(const FleetQuestion& asked) {
-  std::string query;
-  if (asked.words.empty()) {
-    query.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else if (asked.words.size() == 1) {
-    query = asked.words[0];
-  } else {
-    return fail(
-        {ErrorCode::usage, "fleet sql takes one query: found " + std::to_string(asked.words.size()) + "; quote it"});
-  }
-  const Result<report::Form> form = form_of(asked.options);
-  if (!form) return fail(form.error());
-  Result<fleet::Fleet> from = connect(asked.servers);
-  if (!from) return fail(from.error());
-  FleetTable table(*form);
-  const Status done = from->sql(
-      query,
-      [&](std::span<const std::string> names) {
-        table.columns({names.begin(), names.end()});
-      },
-      [&](std::span<const fleet::Cell> cells) {
-        std::vector<report::QueryCell> row;
-        for (const fleet::Cell& cell : cells) row.push_back({cell.text, cell.is_number});
-        table.row(row);
-      });
-  if (!done) return fail_of_fleet(done.error());
-  return table.end();
+  const std::string query = query_of(asked.words, "fleet sql");
+  fleet::Fleet from = connect(asked.servers);
+  PrintedTable table(asked.options);
+  value_or_throw(from.sql(
+      query, [&](std::span<const std::string> names) { table.columns(names); },
+      [&](std::span<const QueryCell> row) { table.row(row); }));
+  table.end();
+  return kExitDone;
 }
 
 int fleet_rm(const FleetQuestion& asked) {
   if (asked.servers.service.empty())
-    return fail({ErrorCode::usage,
-                 "fleet rm needs --service NAME, and --instance, --version, --from or --to for a part of it"});
-  Result<fleet::Fleet> from = connect(asked.servers);
-  if (!from) return fail(from.error());
-  const auto rows = rows_of_slice(*from, asked);
-  if (!rows) return fail_of_fleet(rows.error());
+    fail({ErrorCode::usage,
+          "fleet rm needs --service NAME, and --instance, --version, --from or --to for a part of it"});
+  fleet::Fleet from = connect(asked.servers);
+  const auto rows = rows_of_slice(from, asked);
   std::set<Hash128> snapshots;
   std::set<std::string> instances;
   std::uint64_t first = UINT64_MAX, last = 0;
-  for (const fleet::Committed& row : *rows) {
+  for (const fleet::Committed& row : rows) {
     snapshots.insert(row.snapshot);
     instances.insert(row.instance);
     first = std::min(first, row.ts_ns);
     last = std::max(last, row.ts_ns);
   }
-  if (Status removed = from->remove(*rows); !removed) return fail_of_fleet(removed.error());
+  value_or_throw(from.remove(rows));
   say("rm      " + counted(snapshots.size(), "snapshot") + " of " + escape_for_terminal(asked.servers.service) + ", " +
       counted(instances.size(), "instance") + ", " + moment_text(first) + " to " + moment_text(last) +
       ": taken out; a push of their files brings them back");
@@ -210,16 +150,14 @@ int fleet_rm(const FleetQuestion& asked) {
 
 int fleet_pull(const FleetQuestion& asked) {
   const std::string path = asked.options.output.empty() ? asked.options.db : asked.options.output;
-  if (path.empty()) return fail({ErrorCode::usage, "fleet pull needs -o FILE: the store to write"});
-  Result<fleet::Fleet> from = connect(asked.servers);
-  if (!from) return fail(from.error());
-  const auto rows = rows_of_slice(*from, asked);
-  if (!rows) return fail_of_fleet(rows.error());
+  if (path.empty()) fail({ErrorCode::usage, "fleet pull needs -o FILE: the store to write"});
+  fleet::Fleet from = connect(asked.servers);
+  const auto rows = rows_of_slice(from, asked);
   // A snapshot is all of its metrics, of which some snapshots lack some: the first row of each stands for it in order.
   std::map<std::pair<std::string, std::string>, std::vector<fleet::Step>> series;
   std::map<std::uint64_t, std::vector<const fleet::Committed*>> members;
   std::vector<fleet::Committed> first_rows;
-  for (const fleet::Committed& row : *rows) {
+  for (const fleet::Committed& row : rows) {
     std::vector<const fleet::Committed*>& of_snapshot = members[row.push];
     if (of_snapshot.empty()) {
       first_rows.push_back(row);
@@ -231,19 +169,16 @@ int fleet_pull(const FleetQuestion& asked) {
     for (const fleet::Committed* const one : instance.snapshots)
       series[{instance.service, instance.instance}].push_back({members[one->push]});
   }
-  Result<store::Store> store = store::Store::open(path, store::Access::create);
-  if (!store) return fail(store.error());
+  store::Store store = value_or_throw(store::Store::open(path, store::Access::create));
   std::size_t added = 0;
   for (const auto& [key, steps] : series) {
     constexpr std::size_t kAtOnce = 64;
     for (std::size_t begin = 0; begin < steps.size(); begin += kAtOnce) {
       const auto some = std::span(steps).subspan(begin, std::min(kAtOnce, steps.size() - begin));
-      const Result<std::vector<Snapshot>> snapshots = from->fetch(some);
-      if (!snapshots) return fail_of_fleet(snapshots.error());
-      for (const Snapshot& snapshot : *snapshots) {
-        const Result<store::Imported> stored = store->add(snapshot, key.first + "/" + key.second);
-        if (!stored) return fail(stored.error());
-        added += stored->was_present ? 0U : 1U;
+      const std::vector<Snapshot> snapshots = value_or_throw(from.fetch(some));
+      for (const Snapshot& snapshot : snapshots) {
+        const store::Imported stored = value_or_throw(store.add(snapshot, key.first + "/" + key.second));
+        added += stored.was_present ? 0U : 1U;
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/story.hpp"
@@ -261,21 +262,20 @@ bool count_by_pivot(const fleet::Pivot& pivot, const std::string& without, std::
   return true;
 }
 
-Status count_groups(std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots,
-                    const fleet::Pivot* pivot, std::span<const fleet::InstanceGrowth> growth, GrowthReport& report) {
+void count_groups(std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots, const fleet::Pivot* pivot,
+                  std::span<const fleet::InstanceGrowth> growth, GrowthReport& report) {
   // Which stacks the view leaves, whatever they are grouped by.
   DiffOptions by_stack = report.options;
   by_stack.by = GroupBy::stack;
   by_stack.metric = report.metric;
-  const Result<GrowthReport> stacks = session::compare_pair(snapshots.front(), snapshots.back(), by_stack);
-  if (!stacks) return stacks.error();
-  const RowsOfStacks visible(*stacks, snapshots);
-  if (stacks->story && report.story) tell_culprits(*stacks->story, growth, visible, pairs.size(), report);
+  const GrowthReport stacks = value_or_throw(session::compare_pair(snapshots.front(), snapshots.back(), by_stack));
+  const RowsOfStacks visible(stacks, snapshots);
+  if (stacks.story && report.story) tell_culprits(*stacks.story, growth, visible, pairs.size(), report);
   GroupCounter counter(report, pairs.size());
   if (pivot != nullptr) {
     const Dictionary& d = *snapshots.front().snapshot->dictionary;
     const std::string without = diff::label_text(d, LabelSetId{}, pivot->key);
-    if (!count_by_pivot(*pivot, without, pairs, report, growth, visible, counter)) return ok();
+    if (!count_by_pivot(*pivot, without, pairs, report, growth, visible, counter)) return;
   } else if (report.options.by == GroupBy::label || report.options.by == GroupBy::type) {
     const auto row_of_label = rows_of_labels(report, snapshots);
     for (const fleet::InstanceGrowth& one : growth) {
@@ -290,28 +290,26 @@ Status count_groups(std::span<const MomentPair> pairs, std::span<const SnapshotR
     }
   }
   report.instances = counter.counts();
-  return ok();
 }
 
 }  // namespace
 
-Status count_instances(fleet::Fleet& from, std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots,
-                       const fleet::Pivot* pivot, GrowthReport& report,
-                       std::optional<std::vector<fleet::InstanceGrowth>> known) {
-  if (pairs.empty()) return ok();
+void count_instances(fleet::Fleet& from, std::span<const MomentPair> pairs, std::span<const SnapshotRef> snapshots,
+                     const fleet::Pivot* pivot, GrowthReport& report,
+                     std::optional<std::vector<fleet::InstanceGrowth>> known) {
+  if (pairs.empty()) return;
   const GroupBy by = report.options.by;
   const bool by_label = pivot == nullptr && (by == GroupBy::label || by == GroupBy::type);
-  const Result<std::vector<fleet::InstanceGrowth>> growth = known ? *std::move(known) : from.growth(pairs, by_label);
-  if (!growth) return growth.error();
-  if (by != GroupBy::stack) return count_groups(pairs, snapshots, pivot, *growth, report);
+  const std::vector<fleet::InstanceGrowth> growth =
+      value_or_throw(known ? *std::move(known) : from.growth(pairs, by_label));
+  if (by != GroupBy::stack) return count_groups(pairs, snapshots, pivot, growth, report);
   const RowsOfStacks rows(report, snapshots);
   Counter counter(pairs.size());
-  for (const fleet::InstanceGrowth& one : *growth) {
+  for (const fleet::InstanceGrowth& one : growth) {
     if (const std::uint32_t row = rows.row(one.stack); row != GrowthReport::kNoPlace) counter.add(row, one);
   }
   report.instances = counter.counts(report.rows.size());
-  if (report.story) tell_culprits(Story(*report.story), *growth, rows, pairs.size(), report);
-  return ok();
+  if (report.story) tell_culprits(Story(*report.story), growth, rows, pairs.size(), report);
 }
 
 }  // namespace snapdiff::cli

@@ -14,6 +14,7 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/session/document.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -27,25 +28,24 @@ std::string server_variable(const char* name) {
 }
 
 /// User and password, a line each, from a file that nobody else may read.
-Status read_credentials(const std::string& path, fleet::Connection& to) {
+void read_credentials(const std::string& path, fleet::Connection& to) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return Error{ErrorCode::io, "the file with user and password cannot be read", std::nullopt, path};
+  if (file < 0) fail({ErrorCode::io, "the file with user and password cannot be read", std::nullopt, path});
   struct stat facts {};
   std::string text(kMostCredentials, '\0');
   const bool known = fstat(file, &facts) == 0;
   const ssize_t size = known ? read(file, text.data(), text.size()) : -1;
   close(file);
-  if (size < 0) return Error{ErrorCode::io, "the file with user and password cannot be read", std::nullopt, path};
+  if (size < 0) fail({ErrorCode::io, "the file with user and password cannot be read", std::nullopt, path});
   if ((facts.st_mode & 077U) != 0)
-    return Error{ErrorCode::io, "others may read the file with user and password; expected mode 0600: chmod 600",
-                 std::nullopt, path};
+    fail({ErrorCode::io, "others may read the file with user and password; expected mode 0600: chmod 600", std::nullopt,
+          path});
   text.resize(static_cast<std::size_t>(size));
   const auto end = text.find('\n');
   if (end == std::string::npos)
-    return Error{ErrorCode::usage, "expected two lines: the user, the password", std::nullopt, path};
+    fail({ErrorCode::usage, "expected two lines: the user, the password", std::nullopt, path});
   to.user = text.substr(0, end);
   to.password = text.substr(end + 1, text.find('\n', end + 1) - end - 1);
-  return ok();
 }
 
 std::optional<std::uint64_t> digits(std::string_view text) {
@@ -86,7 +86,7 @@ void add_connection(CommandLine& line, FleetOptions& options) {
   line.count("--timeout", options.timeout_seconds, {1, 86'400}, "seconds without a byte until giving up (300)");
 }
 
-Result<fleet::Fleet> connect(const FleetOptions& options) {
+fleet::Fleet connect(const FleetOptions& options) {
   fleet::Connection to;
   std::string urls = options.url.empty() ? server_variable("SNAPDIFF_FLEET_URL") : options.url;
   for (std::size_t begin = 0; begin < urls.size();) {
@@ -96,9 +96,7 @@ Result<fleet::Fleet> connect(const FleetOptions& options) {
   }
   to.user = server_variable("SNAPDIFF_FLEET_USER");
   to.password = server_variable("SNAPDIFF_FLEET_PASSWORD");
-  if (!options.credentials.empty()) {
-    if (Status read = read_credentials(options.credentials, to); !read) return read.error();
-  }
+  if (!options.credentials.empty()) read_credentials(options.credentials, to);
   if (!to.password.empty()) {
     // A core file would hold it.
     const rlimit none{0, 0};
@@ -112,7 +110,7 @@ Result<fleet::Fleet> connect(const FleetOptions& options) {
   to.cluster = options.cluster;
   to.authority = options.authority;
   to.timeout_seconds = options.timeout_seconds;
-  return fleet::Fleet::open(std::move(to));
+  return value_or_throw(fleet::Fleet::open(std::move(to)));
 }
 
 std::uint64_t current_time_ns() {
@@ -122,6 +120,8 @@ std::uint64_t current_time_ns() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
 }
+
+namespace {
 
 Result<std::uint64_t> parse_duration(const std::string& text) {
   constexpr std::string_view kUnits = "smhdw";
@@ -152,6 +152,23 @@ Result<std::uint64_t> parse_moment(const std::string& text, std::optional<std::u
   return Error{ErrorCode::usage, "found '" + text +
                                      "', expected a time like '2026-11-01 12:00' (UTC), @1764000000, 14d" +
                                      (base ? " or +24h" : "")};
+}
+
+/// Of an option that was given. Throws usage, with its name.
+std::optional<std::uint64_t> of_option(std::string_view option, const Result<std::uint64_t>& parsed) {
+  if (!parsed) fail(ErrorCode::usage, std::string(option) + ": " + parsed.error().message);
+  return *parsed;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> duration_of(std::string_view option, const std::string& text) {
+  return text.empty() ? std::nullopt : of_option(option, parse_duration(text));
+}
+
+std::optional<std::uint64_t> moment_of(std::string_view option, const std::string& text,
+                                       std::optional<std::uint64_t> base) {
+  return text.empty() ? std::nullopt : of_option(option, parse_moment(text, base));
 }
 
 std::string moment_text(std::uint64_t time_ns) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/cli/command_line.hpp"
@@ -22,14 +22,16 @@ struct FleetOptions {
 
 void add_connection(CommandLine& line, FleetOptions& options);
 
-/// Errors: usage; io, where a credentials file cannot be read or others may read it.
-Result<fleet::Fleet> connect(const FleetOptions& options);
+/// Throws usage; io, where a credentials file cannot be read or others may read it.
+fleet::Fleet connect(const FleetOptions& options);
 
-/// "2026-11-01", "2026-11-01 12:00", "2026-11-01T12:00:05Z" (UTC), "@1764000000", "14d", "36h", "30m" before now;
-/// "+24h" after `base`. Nanoseconds since 1970. Errors: usage.
-Result<std::uint64_t> parse_moment(const std::string& text, std::optional<std::uint64_t> base);
-/// "30s", "5m", "1h", "14d" in nanoseconds. Errors: usage.
-Result<std::uint64_t> parse_duration(const std::string& text);
+/// What an option says, nothing where it was not given. Throws usage, with the option's name.
+///   a moment    "2026-11-01", "2026-11-01 12:00", "2026-11-01T12:00:05Z" (UTC), "@1764000000", "14d", "36h", "30m"
+///               before now; "+24h" after `base`. Nanoseconds since 1970
+///   a duration  "30s", "5m", "1h", "14d", in nanoseconds
+std::optional<std::uint64_t> moment_of(std::string_view option, const std::string& text,
+                                       std::optional<std::uint64_t> base = {});
+std::optional<std::uint64_t> duration_of(std::string_view option, const std::string& text);
 /// "2026-11-01 12:00:05"
 std::string moment_text(std::uint64_t time_ns);
 std::uint64_t current_time_ns();

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "analyzer/report/report.hpp"
 #include "analyzer/session/list_text.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
@@ -50,7 +49,7 @@ const fleet::Committed* at_moment(const InstanceSeries& series, std::uint64_t mo
 
 }  // namespace
 
-Result<std::string> choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted) {
+std::string choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted) {
   std::map<std::string, std::string> units;
   for (const fleet::Committed& row : rows) {
     if (!row.metric.empty() && !row.metric.ends_with(kHalfUnitEnding)) units.emplace(row.metric, row.unit);
@@ -64,9 +63,8 @@ Result<std::string> choose_fleet_metric(const std::vector<fleet::Committed>& row
     list += (list.empty() ? "" : ", ") + metric;
   }
   if (wanted.empty() && in_bytes.size() == 1) return in_bytes.front();
-  return Error{ErrorCode::usage,
-               (wanted.empty() ? std::string("no default metric") : "unknown metric: '" + wanted + "'") +
-                   ", expected --metric with one of " + (list.empty() ? "none" : list)};
+  fail({ErrorCode::usage, (wanted.empty() ? std::string("no default metric") : "unknown metric: '" + wanted + "'") +
+                              ", expected --metric with one of " + (list.empty() ? "none" : list)});
 }
 
 std::vector<InstanceSeries> instance_series(const std::vector<fleet::Committed>& rows, const std::string& metric) {
@@ -136,7 +134,7 @@ TwoMoments two_moments(const std::vector<InstanceSeries>& instances, std::option
   return out;
 }
 
-Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::optional<std::uint64_t> step_ns) {
+StepGrid step_grid(const std::vector<InstanceSeries>& instances, std::optional<std::uint64_t> step_ns) {
   StepGrid out;
   if (instances.size() == 1 && !step_ns) {
     for (const fleet::Committed* const one : instances.front().snapshots) out.steps.push_back({{one}});
@@ -155,13 +153,13 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
     }
   }
   if (distances.empty())
-    return Error{ErrorCode::usage, "no instance has two snapshots at different times: a series needs them"};
+    fail({ErrorCode::usage, "no instance has two snapshots at different times: a series needs them"});
   const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
   std::nth_element(distances.begin(), middle, distances.end());
   out.step_ns = step_ns.value_or(std::max(*middle, (last - first) / kMostSteps + 1));
   const std::uint64_t count = (last - first) / out.step_ns + 1;
   if (count > 10'000)
-    return Error{ErrorCode::usage, "--step gives " + std::to_string(count) + " steps, expected at most 10000"};
+    fail({ErrorCode::usage, "--step gives " + std::to_string(count) + " steps, expected at most 10000"});
   out.steps.resize(static_cast<std::size_t>(count));
   std::vector<std::uint8_t> has_own(out.steps.size(), 0);
   const auto step_of = [&](const fleet::Committed& one) {
@@ -188,8 +186,8 @@ Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::op
     if (restarted(series, at.front(), at.back())) restarts.push_back(series.instance);
   }
   if (out.ends.empty())
-    return Error{ErrorCode::usage, "none of " + counted(instances.size(), "instance") +
-                                       " has a snapshot at every step; expected a longer --step or a shorter --since"};
+    fail({ErrorCode::usage, "none of " + counted(instances.size(), "instance") +
+                                " has a snapshot at every step; expected a longer --step or a shorter --since"});
   // A step that nobody has a snapshot of is the one before.
   std::size_t kept = 0;
   for (std::size_t s = 0; s < out.steps.size(); ++s) {

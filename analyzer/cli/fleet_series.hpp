@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/fleet/fleet.hpp"
 #include "snapdiff/notes.hpp"
 
@@ -19,9 +18,9 @@ struct InstanceSeries {
   std::vector<const fleet::Committed*> snapshots;
 };
 
-/// Rows of one metric: `wanted`, else in-use bytes, else the only one in bytes. Errors: usage, with the metrics there
+/// Rows of one metric: `wanted`, else in-use bytes, else the only one in bytes. Throws usage, with the metrics there
 /// are.
-Result<std::string> choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted);
+std::string choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted);
 
 /// Instances in order of their names.
 std::vector<InstanceSeries> instance_series(const std::vector<fleet::Committed>& rows, const std::string& metric);
@@ -43,6 +42,6 @@ struct StepGrid {
   std::uint64_t step_ns = 0;
   Notes notes;
 };
-Result<StepGrid> step_grid(const std::vector<InstanceSeries>& instances, std::optional<std::uint64_t> step_ns);
+StepGrid step_grid(const std::vector<InstanceSeries>& instances, std::optional<std::uint64_t> step_ns);
 
 }  // namespace snapdiff::cli

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "analyzer/cli/command_line.hpp"
 #include "analyzer/session/gate_rules.hpp"
 #include "snapdiff/gate.hpp"
-#include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
 
 /// What every gate says and writes, wherever its snapshots come from: options, its files, the exit code.
@@ -19,10 +17,10 @@ struct GateOptions : session::GateRequest {
 void add_gate_options(CommandLine& line, GateOptions& wanted);
 
 /// As session::judge_gate(); says what was accepted.
-Result<GateReport> judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules);
+GateReport judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules);
 
-/// JUnit and SARIF, where they are asked for.
-Status write_gate_reports(const GateReport& report, const GateOptions& wanted);
+/// JUnit and SARIF, where they are asked for. Throws io.
+void write_gate_reports(const GateReport& report, const GateOptions& wanted);
 
 /// What is not judged is not passed; says so.
 int exit_code_of_gate(const GateReport& report);

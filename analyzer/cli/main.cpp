@@ -19,7 +19,7 @@
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/session/load.hpp"
 #include "analyzer/session/naming.hpp"
-#include "analyzer/session/operands.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
@@ -133,6 +133,25 @@ int run(Words arguments) {
   return run_diff({arguments});
 }
 
+/// What no command caught.
+int run_and_tell(Words arguments) {
+  const Error out_of_memory{ErrorCode::limit, "out of memory; try fewer snapshots at once"};
+  try {
+    return run(std::move(arguments));
+  } catch (const Failure& failure) {
+    return tell_failure(failure.error);
+  } catch (const std::bad_alloc&) {
+    return tell_failure(out_of_memory);
+  } catch (const std::system_error& failure) {
+    // A thread that cannot be had: its stack has no place in memory.
+    const bool scarce =
+        failure.code() == std::errc::resource_unavailable_try_again || failure.code() == std::errc::not_enough_memory;
+    return tell_failure(scarce ? out_of_memory : Error{ErrorCode::internal, failure.what()});
+  } catch (const std::exception& failure) {
+    return tell_failure({ErrorCode::internal, failure.what()});
+  }
+}
+
 }  // namespace
 }  // namespace snapdiff::cli
 
@@ -143,23 +162,5 @@ int main(int argc, char** argv) {
   snapdiff::session::withhold_debuginfod();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    return snapdiff::cli::run({argv + 1, argv + argc});
-  } catch (const std::bad_alloc&) {
-    snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
-    return snapdiff::cli::kExitBadInput;
-  } catch (const std::system_error& failure) {
-    // A thread that cannot be had: its stack has no place in memory.
-    const bool scarce =
-        failure.code() == std::errc::resource_unavailable_try_again || failure.code() == std::errc::not_enough_memory;
-    if (scarce) {
-      snapdiff::cli::say_error({snapdiff::ErrorCode::limit, "out of memory; try fewer snapshots at once"});
-      return snapdiff::cli::kExitBadInput;
-    }
-    snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
-    return snapdiff::cli::kExitInternal;
-  } catch (const std::exception& failure) {
-    snapdiff::cli::say_error({snapdiff::ErrorCode::internal, failure.what()}, "this is a bug in snapdiff");
-    return snapdiff::cli::kExitInternal;
-  }
+  return snapdiff::cli::run_and_tell({argv + 1, argv + argc});
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/cli/progress.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/nearest.hpp"
 #include "snapdiff/size_text.hpp"
 
@@ -130,18 +131,18 @@ session::Request request_of(const Options& options, const Terminal& terminal) {
   return request;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> label_pairs(const std::vector<std::string>& texts) {
+std::vector<std::pair<std::string, std::string>> label_pairs(const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const std::string& text : texts) {
     const auto equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
-      return Error{ErrorCode::usage, "--label " + text + ": expected KEY=VALUE"};
+      fail({ErrorCode::usage, "--label " + text + ": expected KEY=VALUE"});
     out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return out;
 }
 
-Result<DiffOptions> diff_options(const Options& options) {
+DiffOptions diff_options(const Options& options) {
   DiffOptions out;
   out.metric = options.metric;
   if (options.by.rfind("label:", 0) == 0 && options.by.size() > 6) {
@@ -157,9 +158,9 @@ Result<DiffOptions> diff_options(const Options& options) {
     if (kind == kKinds.end()) {
       std::vector<std::string> names;
       for (const GroupBy by : kKinds) names.emplace_back(to_text(by));
-      return Error{ErrorCode::usage, "--by " + options.by +
-                                         ": expected stack, function, file, line, module, type, role or label:KEY" +
-                                         did_you_mean(options.by, names)};
+      fail({ErrorCode::usage, "--by " + options.by +
+                                  ": expected stack, function, file, line, module, type, role or label:KEY" +
+                                  did_you_mean(options.by, names)});
     }
     out.by = *kind;
   }
@@ -186,7 +187,7 @@ Result<DiffOptions> diff_options(const Options& options) {
   return out;
 }
 
-Result<report::Form> form_of(const Options& options) {
+report::Form form_of(const Options& options) {
   if (options.as == "json") return report::Form::json;
   if (options.as == "jsonl") return report::Form::jsonl;
   if (options.as == "csv") return report::Form::csv;

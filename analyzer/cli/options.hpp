@@ -72,12 +72,12 @@ Result<std::int64_t> parse_size(const std::string& text);
 /// How operands are opened, and the terminal shown what goes on.
 session::Request request_of(const Options& options, const Terminal& terminal);
 
-/// "K=V" texts. Errors: usage.
-Result<std::vector<std::pair<std::string, std::string>>> label_pairs(const std::vector<std::string>& texts);
+/// "K=V" texts. Throws usage.
+std::vector<std::pair<std::string, std::string>> label_pairs(const std::vector<std::string>& texts);
 
-/// The engine's options. Errors: usage (unknown --by or --sort, bad size).
-Result<DiffOptions> diff_options(const Options& options);
+/// The engine's options. Throws usage (unknown --by or --sort, bad size).
+DiffOptions diff_options(const Options& options);
 
-Result<report::Form> form_of(const Options& options);
+report::Form form_of(const Options& options);
 
 }  // namespace snapdiff::cli

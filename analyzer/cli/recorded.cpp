@@ -42,14 +42,13 @@ int finish(session::Recording& recording, const Terminal& terminal) {
   return kExitDone;
 }
 
-int answer_and_finish(const Result<std::string>& text, const report::Style& style, const session::Compared& compared,
+int answer_and_finish(const std::string& text, const report::Style& style, const session::Compared& compared,
                       const Options& options, session::Recording& recording, const Terminal& terminal) {
-  if (!text) return fail(text.error());
   recording.answered();
-  const Status printed = print_report(*text, style.form);
+  const Status printed = print_report(text, style.form);
   const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);
-  if (!printed) return fail(printed.error());
+  value_or_throw(printed);
   return std::max(partial_code, stored_code);
 }
 

@@ -5,11 +5,11 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::cli {
@@ -89,6 +89,11 @@ void say_error(const Error& error, std::string_view advice) {
   const bool bold = isatty(STDERR_FILENO) == 1 && environment("NO_COLOR").empty();
   say((bold ? "\x1b[1merror\x1b[0m: " : "error: ") + escape_for_terminal(words_of(error)));
   if (!advice.empty()) say("       " + std::string(advice));
+}
+
+int tell_failure(const Error& error) {
+  say_error(error, error.code == ErrorCode::internal ? "this is a bug in snapdiff" : "");
+  return exit_code_of(error.code);
 }
 
 std::string words_of(const Error& error) {

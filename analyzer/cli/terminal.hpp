@@ -37,6 +37,9 @@ std::string words_of(const Error& error);
 /// "error: TEXT" on stderr; `advice`, where given, on a line of its own below it.
 void say_error(const Error& error, std::string_view advice = {});
 
+/// The same of what ends a command; "this is a bug" where it is one of ours. Returns the exit code.
+int tell_failure(const Error& error);
+
 /// A remark on stderr: "note: ..." or "warning: ...", made harmless.
 void say_note(const Note& note);
 

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/impl.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -17,14 +14,14 @@ class DictionaryReader {
   DictionaryReader(Fleet::Impl& from, SnapshotBuilder& into) : from_(from), into_(into) {}
 
   /// Errors: internal, where a stack or one of its frames is on no server.
-  Status read_stacks(std::vector<Hash128> stacks);
-  Status read_labels(std::vector<std::uint64_t> labels);
+  void read_stacks(std::vector<Hash128> stacks);
+  void read_labels(std::vector<std::uint64_t> labels);
 
   StackId stack(const Hash128& hash) const { return stack_ids_.at(hash); }
   LabelSetId labels(std::uint64_t id) const { return id == 0 ? LabelSetId{} : label_ids_.at(id); }
 
  private:
-  Status read_frames(std::vector<Hash128> frames);
+  void read_frames(std::vector<Hash128> frames);
 
   Fleet::Impl& from_;
   SnapshotBuilder& into_;

@@ -48,24 +48,16 @@ class Fetch {
         dictionary_(from, builder_),
         sums_(steps.size()) {}
 
-  Result<std::vector<Snapshot>> run() {
+  std::vector<Snapshot> run() {
     plan();
-    Status status = read_facts();
-    if (status && !pushes_.empty()) status = read_rows();
-    if (status) status = check_totals();
-    if (status) status = read_dictionary();
-    if (!status) return status.error();
+    read_facts();
+    if (!pushes_.empty()) read_rows();
+    check_totals();
+    read_dictionary();
     return build();
   }
 
  private:
-  std::uint32_t metric_number(const std::string& metric) {
-    const auto found = std::find(metrics_.begin(), metrics_.end(), metric);
-    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin());
-    metrics_.push_back(metric);
-    return static_cast<std::uint32_t>(metrics_.size() - 1);
-  }
-
   void plan() {
     std::uint64_t rows = 0, most_rows = 0;
     bool is_one_each = true;
@@ -74,7 +66,7 @@ class Fetch {
       is_one_each = is_one_each && !is_sum(steps_[s]);
       for (std::uint32_t i = 0; i < steps_[s].members.size(); ++i) {
         const Committed* const member = steps_[s].members[i];
-        const std::uint32_t metric = metric_number(member->metric);
+        const std::uint32_t metric = place_of(member->metric, metrics_);
         expected_[s][metric].add(member->total, member->objects, member->rows);
         filter_.add(*member);
         rows += member->rows;
@@ -82,7 +74,7 @@ class Fetch {
         // A snapshot of several metrics is one push, and may stand for several steps.
         PushUse& use = uses_[member->push];
         if (use.steps.empty()) {
-          use.pivot = pivot_number(*member);
+          use.pivot = pivot_ == nullptr ? 0 : place_of(pivot_->value(*member), pivot_values_);
           use.instance = is_sum(steps_[s]) ? i : 0;
           pushes_.push_back(member->push);
         }
@@ -108,31 +100,18 @@ class Fetch {
     }
   }
 
-  std::uint64_t pivot_number(const Committed& member) {
-    if (pivot_ == nullptr) return 0;
-    const std::string value = pivot_->value(member);
-    const auto found = std::find(pivot_values_.begin(), pivot_values_.end(), value);
-    if (found != pivot_values_.end()) return static_cast<std::uint64_t>(found - pivot_values_.begin());
-    pivot_values_.push_back(value);
-    return pivot_values_.size() - 1;
-  }
-
-  Status read_facts() {
+  void read_facts() {
     std::vector<std::uint64_t> firsts;
     for (const Step& step : steps_) {
       if (!step.members.empty()) firsts.push_back(step.members.front()->push);
     }
-    return from_.rows_of("facts",
-                         "SELECT push, facts FROM " + from_.table("snapshot") + " WHERE notEmpty(facts) AND push",
-                         std::span<const std::uint64_t>(firsts), [&](RowReader& row) -> Status {
-                           const auto push = row.number<std::uint64_t>();
-                           const std::string_view bytes = row.text();
-                           if (!row.whole()) return ok();
-                           Result<StoredFacts> facts = decode_facts(bytes);
-                           if (!facts) return facts.error();
-                           facts_.try_emplace(push, *std::move(facts));
-                           return ok();
-                         });
+    from_.rows_of("facts", "SELECT push, facts FROM " + from_.table("snapshot") + " WHERE notEmpty(facts) AND push",
+                  std::span<const std::uint64_t>(firsts), [&](RowReader& row) {
+                    const auto push = row.number<std::uint64_t>();
+                    const std::string_view bytes = row.text();
+                    if (!row.whole()) return;
+                    facts_.try_emplace(push, value_or_throw(decode_facts(bytes)));
+                  });
   }
 
   /// Rows as they are, each with its push; or sums of them, each with the first push of those that are added up.
@@ -157,22 +136,19 @@ class Fetch {
     return list_of(std::span<const std::uint64_t>(firsts));
   }
 
-  Status read_rows() {
+  void read_rows() {
     found_.resize(steps_.size());
     below_.resize(steps_.size());
     for (std::uint64_t range = 0; range < ranges_; ++range) {
       StackSums part(steps_.size());
-      const Status read = from_.rows("sums of stacks", query(stack_range(range, ranges_)),
-                                     [&](RowReader& row) { return take_row(row, part); });
-      if (!read) return read;
+      from_.rows("sums of stacks", query(stack_range(range, ranges_)), [&](RowReader& row) { take_row(row, part); });
       if (floor_ > 0) part.take_below(floor_, below_);
       sums_.append(std::move(part));
     }
     if (beside_ != nullptr && is_plain_ && steps_.size() == 2) give_growth();
-    return ok();
   }
 
-  Status take_row(RowReader& row, StackSums& into) {
+  void take_row(RowReader& row, StackSums& into) {
     const Hash128 stack = row.hash();
     const auto label = row.number<std::uint64_t>();
     RowSum cell;
@@ -182,10 +158,10 @@ class Fetch {
     cell.objects = row.number<std::int64_t>();
     cell.unknown = row.number<std::uint8_t>();
     const auto rows = row.number<std::uint64_t>();
-    if (!row.whole()) return ok();
+    if (!row.whole()) return;
     const auto use = uses_.find(push);
     if (use == uses_.end() || cell.metric >= metrics_.size())
-      return Error{ErrorCode::malformed, "the answer names a snapshot or a metric that was not asked for"};
+      fail({ErrorCode::malformed, "the answer names a snapshot or a metric that was not asked for"});
     cell.place = into.place(stack, pivot_ == nullptr ? label : use->second.pivot);
     for (const std::uint32_t step : use->second.steps) {
       found_[step][cell.metric].add(cell.value, cell.objects, rows);
@@ -194,7 +170,6 @@ class Fetch {
         growth_.push_back(
             {stack, label, use->second.instance, step == 0 ? wrapping_difference(0, cell.value) : cell.value});
     }
-    return ok();
   }
 
   /// Rows of two moments, added up by stack, label and instance.
@@ -217,28 +192,26 @@ class Fetch {
   }
 
   /// Every byte that was committed is in the rows, or there is no answer.
-  Status check_totals() {
+  void check_totals() {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       for (const auto& [metric, expected] : expected_[s]) {
         if (expected.overflow || found_.empty() ? expected.overflow : found_[s][metric].overflow)
-          return Error{ErrorCode::limit, "the sum of " + metrics_[metric] + " is beyond 2^63-1"};
+          fail({ErrorCode::limit, "the sum of " + metrics_[metric] + " is beyond 2^63-1"});
         const Total found = found_.empty() ? Total{} : found_[s][metric];
-        if (found == expected) continue;
-        return missing_rows(from_, steps_[s].members, metrics_[metric], filter_.where());
+        if (found != expected) fail(missing_rows(from_, steps_[s].members, metrics_[metric], filter_.where()));
       }
     }
-    return ok();
   }
 
-  Status read_dictionary() {
+  void read_dictionary() {
     std::unordered_set<Hash128> stacks;
     std::unordered_set<std::uint64_t, KeyedHash> labels;
     for (const Place& place : sums_.places()) {
       stacks.insert(place.stack);
       if (pivot_ == nullptr && place.label != 0) labels.insert(place.label);
     }
-    if (Status read = dictionary_.read_stacks({stacks.begin(), stacks.end()}); !read) return read;
-    if (Status read = dictionary_.read_labels({labels.begin(), labels.end()}); !read) return read;
+    dictionary_.read_stacks({stacks.begin(), stacks.end()});
+    dictionary_.read_labels({labels.begin(), labels.end()});
     for (const std::string& value : pivot_values_) {
       if (value.empty()) {  // has none, which is distinguished from one without letters
         pivot_sets_.push_back(LabelSetId{});
@@ -251,7 +224,6 @@ class Fetch {
     }
     if (std::any_of(below_.begin(), below_.end(), [](const Below& one) { return one.rows != 0; }))
       below_stack_ = builder_.pseudo_stack(kBelowThreshold);
-    return ok();
   }
 
   /// Facts of a step: of its one snapshot, or what is true of a sum.
@@ -283,15 +255,15 @@ class Fetch {
                        [&](const Committed* member) { return member->push != step.members.front()->push; });
   }
 
-  Result<std::vector<Snapshot>> build() {
+  std::vector<Snapshot> build() {
     std::vector<Snapshot> out;
     for (const Step& step : steps_) {
       Snapshot snapshot;
       if (!step.members.empty()) {
         const auto found = facts_.find(step.members.front()->push);
         if (found == facts_.end())
-          return Error{ErrorCode::internal, "facts of a snapshot are missing on a server: " +
-                                                step.members.front()->service + " " + step.members.front()->instance};
+          fail({ErrorCode::internal, "facts of a snapshot are missing on a server: " + step.members.front()->service +
+                                         " " + step.members.front()->instance});
         snapshot.facts = facts_of(step, found->second);
         if (!is_sum(step)) {
           for (const StoredMapping& one : found->second.mappings)
@@ -304,12 +276,11 @@ class Fetch {
       }
       out.push_back(std::move(snapshot));
     }
-    Result<Snapshot> shared = builder_.finish();
-    if (!shared) return std::move(shared).error();
+    Snapshot shared = value_or_throw(builder_.finish());
     fill(out);
     for (Snapshot& snapshot : out) {
-      snapshot.dictionary = shared->dictionary;
-      if (Status valid = validate(snapshot); !valid) return std::move(valid).error();
+      snapshot.dictionary = shared.dictionary;
+      value_or_throw(validate(snapshot));
     }
     return out;
   }

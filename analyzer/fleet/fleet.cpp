@@ -23,11 +23,10 @@ bool is_modern(std::string_view version) {
   return major > 22 || (major == 22 && minor >= 8);
 }
 
-Result<std::string> version_of(Client& client) {
-  Result<std::string> version = client.text("version", "SELECT version() FORMAT TSV");
-  if (!version) return version;
-  while (!version->empty() && version->back() == '\n') version->pop_back();
-  if (version->size() > 64) return Error{ErrorCode::malformed, "the version of the server is longer than 64 bytes"};
+std::string version_of(Client& client) {
+  std::string version = client.text("version", "SELECT version() FORMAT TSV");
+  while (!version.empty() && version.back() == '\n') version.pop_back();
+  if (version.size() > 64) fail({ErrorCode::malformed, "the version of the server is longer than 64 bytes"});
   return version;
 }
 
@@ -52,17 +51,6 @@ std::vector<std::optional<std::string>> split_line(std::string_view line) {
     }
   }
   return out;
-}
-
-/// Hands over each whole line, without its end; returns how many bytes these were.
-template <class Take>
-std::size_t for_each_line(std::string_view bytes, const Take& take) {
-  std::size_t used = 0;
-  for (std::size_t end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n', used)) {
-    take(bytes.substr(used, end - used));
-    used = end + 1;
-  }
-  return used;
 }
 
 /// Of several rows of one snapshot the newest stands, which may take it out. Of two pushes at once, that may both have
@@ -106,24 +94,20 @@ bool is_number_type(std::string_view type) {
 
 }  // namespace
 
-Result<std::vector<std::string>> Fleet::Impl::shards() {
-  const Result<std::string> lines =
-      client().text("shards", "SELECT concat(host_address, ':', toString(port)) FROM system.clusters WHERE cluster = " +
-                                  literal(to.cluster) + " ORDER BY shard_num, replica_num FORMAT TSV");
-  if (!lines) return lines.error();
-  std::vector<std::string> out;
-  for_each_line(*lines, [&](std::string_view line) { out.emplace_back(line); });
-  return out;
+std::vector<std::string> Fleet::Impl::shards() {
+  return client().lines("shards",
+                        "SELECT concat(host_address, ':', toString(port)) FROM system.clusters WHERE cluster = " +
+                            literal(to.cluster) + " ORDER BY shard_num, replica_num FORMAT TSV");
 }
 
 Error Fleet::Impl::with_dead_shards(Error error) {
   if (error.code != ErrorCode::io) return error;
-  const Result<std::vector<std::string>> all = shards();
+  const Result<std::vector<std::string>> all = guarded([&] { return shards(); });
   if (!all) return error;
   std::string dead;
   for (const std::string& shard : *all) {
-    if (!client().text("shard", "SELECT 1 FROM remote(" + literal(shard) + ", system, one) FORMAT TSV"))
-      dead += (dead.empty() ? "" : ", ") + shard;
+    const std::string query = "SELECT 1 FROM remote(" + literal(shard) + ", system, one) FORMAT TSV";
+    if (!guarded([&] { client().text("shard", query); })) dead += (dead.empty() ? "" : ", ") + shard;
   }
   if (!dead.empty()) error.message += "; no answer from " + dead;
   return error;
@@ -158,161 +142,151 @@ Result<Fleet> Fleet::open(Connection to) {
   return Fleet(std::move(impl));
 }
 
-Result<bool> Fleet::Impl::has_replicas() {
-  const Result<std::string> count = client().text(
+bool Fleet::Impl::has_replicas() {
+  const std::string count = client().text(
       "replicas",
       "SELECT countIf(replica_num > 1) FROM system.clusters WHERE cluster = " + literal(to.cluster) + " FORMAT TSV");
-  if (!count) return count.error();
-  return !count->starts_with("0");
+  return !count.starts_with("0");
 }
 
 Status Fleet::init(const Layout& layout) {
-  if (Status known = impl_->check_cluster(); !known) return known;
-  const Result<bool> replicas = impl_->has_replicas();
-  if (!replicas) return replicas.error();
-  if (*replicas && !layout.on_cluster)
-    return Error{ErrorCode::usage, "shards of cluster '" + impl_->to.cluster +
-                                       "' have replicas: expected --on-cluster, which makes tables that a keeper keeps "
-                                       "equal; of others each replica would hold a part of the rows"};
-  const std::size_t servers = layout.on_cluster ? 1 : impl_->clients.size();
-  for (std::size_t i = 0; i < servers; ++i) {
-    if (Status fits = impl_->check_schema_before_init(impl_->clients[i]); !fits) return fits;
-  }
-  for (std::size_t i = 0; i < servers; ++i) {
-    Client& client = impl_->clients[i];
-    const Result<std::string> version = version_of(client);
-    if (!version) return version.error();
-    for (const std::string& statement : statements(impl_->to, layout, is_modern(*version))) {
-      const std::string name = statement.substr(0, statement.find(" ("));
-      if (Result<std::string> made = client.text(name.substr(0, 80), statement); !made) return std::move(made).error();
+  return guarded([&] {
+    impl_->check_cluster();
+    if (impl_->has_replicas() && !layout.on_cluster)
+      fail(ErrorCode::usage, "shards of cluster '" + impl_->to.cluster +
+                                 "' have replicas: expected --on-cluster, which makes tables that a keeper keeps "
+                                 "equal; of others each replica would hold a part of the rows");
+    const std::size_t servers = layout.on_cluster ? 1 : impl_->clients.size();
+    for (std::size_t i = 0; i < servers; ++i) impl_->check_schema_before_init(impl_->clients[i]);
+    for (std::size_t i = 0; i < servers; ++i) {
+      Client& client = impl_->clients[i];
+      const std::string version = version_of(client);
+      for (const std::string& statement : statements(impl_->to, layout, is_modern(version))) {
+        const std::string name = statement.substr(0, statement.find(" ("));
+        client.text(name.substr(0, 80), statement);
+      }
     }
-  }
-  // Each shard must have them: a shard without would refuse every later statement.
-  Result<std::string> seen =
+    // Each shard must have them: a shard without would refuse every later statement.
+    try {
       impl_->client().text("check of all shards", "SELECT count() FROM " + impl_->table("sample"));
-  if (!seen) {
-    Error error = std::move(seen).error();
-    error.message += "; give the addresses of all servers to init: --url http://a:8123,http://b:8123";
-    return error;
-  }
-  return ok();
+    } catch (Failure& failure) {
+      failure.error.message += "; give the addresses of all servers to init: --url http://a:8123,http://b:8123";
+      throw;
+    }
+  });
 }
 
 Result<std::vector<Committed>> Fleet::list(const Slice& slice) {
-  if (Status fits = impl_->check_schema(); !fits) return fits.error();
-  std::map<std::pair<Hash128, std::string>, Committed> found;
-  const Status read =
-      impl_->rows("snapshots",
-                  "SELECT snapshot, push, nth, service, metric, unit, instance_name, version, keys, "
-                  "vals, ts_ns, restart, period, state, "
-                  "rows, total, objects FROM " +
-                      impl_->table("snapshot") + " WHERE " + rows_of_snapshots(impl_->table("snapshot"), slice),
-                  [&](RowReader& row) -> Status {
-                    Committed one;
-                    one.snapshot = row.hash();
-                    one.push = row.number<std::uint64_t>();
-                    one.nth = row.number<std::uint64_t>();
-                    one.service = row.text();
-                    one.metric = row.text();
-                    one.unit = row.text();
-                    one.instance = row.text();
-                    one.version = row.text();
-                    std::vector<std::string> keys = row.texts();
-                    std::vector<std::string> values = row.texts();
-                    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
-                      one.labels.emplace_back(std::move(keys[i]), std::move(values[i]));
-                    one.ts_ns = row.number<std::uint64_t>();
-                    one.restart = row.number<std::uint32_t>();
-                    one.period = row.number<std::uint64_t>();
-                    const auto state = row.number<std::uint8_t>();
-                    one.partial = (state & kPartial) != 0;
-                    one.incomplete = (state & kIncomplete) != 0;
-                    one.has_time = (state & kOwnTime) != 0;
-                    one.removed = (state & kRemoved) != 0;
-                    one.rows = row.number<std::uint32_t>();
-                    one.total = row.number<std::int64_t>();
-                    one.objects = row.number<std::int64_t>();
-                    if (!row.whole()) return ok();
-                    const auto key = std::pair(one.snapshot, one.metric);
-                    const auto [place, is_new] = found.try_emplace(key, one);
-                    if (!is_new && stands_before(one, place->second)) place->second = std::move(one);
-                    return ok();
-                  });
-  if (!read) return read.error();
-  std::vector<Committed> out;
-  for (auto& [key, one] : found) {
-    if (!one.removed && is_in(slice, one)) out.push_back(std::move(one));
-  }
-  std::sort(out.begin(), out.end(), [](const Committed& a, const Committed& b) {
-    return std::tie(a.service, a.instance, a.ts_ns, a.nth, a.metric, a.push) <
-           std::tie(b.service, b.instance, b.ts_ns, b.nth, b.metric, b.push);
+  return guarded([&] {
+    impl_->check_schema();
+    std::map<std::pair<Hash128, std::string>, Committed> found;
+    impl_->rows("snapshots",
+                "SELECT snapshot, push, nth, service, metric, unit, instance_name, version, keys, "
+                "vals, ts_ns, restart, period, state, "
+                "rows, total, objects FROM " +
+                    impl_->table("snapshot") + " WHERE " + rows_of_snapshots(impl_->table("snapshot"), slice),
+                [&](RowReader& row) {
+                  Committed one;
+                  one.snapshot = row.hash();
+                  one.push = row.number<std::uint64_t>();
+                  one.nth = row.number<std::uint64_t>();
+                  one.service = row.text();
+                  one.metric = row.text();
+                  one.unit = row.text();
+                  one.instance = row.text();
+                  one.version = row.text();
+                  std::vector<std::string> keys = row.texts();
+                  std::vector<std::string> values = row.texts();
+                  for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
+                    one.labels.emplace_back(std::move(keys[i]), std::move(values[i]));
+                  one.ts_ns = row.number<std::uint64_t>();
+                  one.restart = row.number<std::uint32_t>();
+                  one.period = row.number<std::uint64_t>();
+                  const auto state = row.number<std::uint8_t>();
+                  one.partial = (state & kPartial) != 0;
+                  one.incomplete = (state & kIncomplete) != 0;
+                  one.has_time = (state & kOwnTime) != 0;
+                  one.removed = (state & kRemoved) != 0;
+                  one.rows = row.number<std::uint32_t>();
+                  one.total = row.number<std::int64_t>();
+                  one.objects = row.number<std::int64_t>();
+                  if (!row.whole()) return;
+                  const auto key = std::pair(one.snapshot, one.metric);
+                  const auto [place, is_new] = found.try_emplace(key, one);
+                  if (!is_new && stands_before(one, place->second)) place->second = std::move(one);
+                });
+    std::vector<Committed> out;
+    for (auto& [key, one] : found) {
+      if (!one.removed && is_in(slice, one)) out.push_back(std::move(one));
+    }
+    std::sort(out.begin(), out.end(), [](const Committed& a, const Committed& b) {
+      return std::tie(a.service, a.instance, a.ts_ns, a.nth, a.metric, a.push) <
+             std::tie(b.service, b.instance, b.ts_ns, b.nth, b.metric, b.push);
+    });
+    return out;
   });
-  return out;
 }
 
 Result<ServerFacts> Fleet::facts() {
-  if (Status fits = impl_->check_schema(); !fits) return fits.error();
-  ServerFacts out;
-  Result<std::string> version = version_of(impl_->client());
-  if (!version) return std::move(version).error();
-  out.version = *std::move(version);
-  out.modern = is_modern(out.version);
-  const auto count = [&](std::string_view name, const std::string& query, auto&... into) {
-    return impl_->rows(name, query, [&](RowReader& row) -> Status {
-      ((into = row.number<std::uint64_t>()), ...);
-      return ok();
-    });
-  };
-  const std::string cluster = literal(impl_->to.cluster);
-  Status read = count(
-      "servers", "SELECT toUInt64(uniqExact(shard_num)) FROM system.clusters WHERE cluster = " + cluster, out.shards);
-  if (read) read = count("samples", "SELECT toUInt64(count()) FROM " + impl_->table("sample"), out.sample_rows);
-  if (read)
-    read = count(
-        "snapshots",
-        "SELECT toUInt64(sum(r)), toUInt64(uniqExact(snapshot)) FROM (SELECT snapshot, metric, argMax(rows, nth) AS "
-        "r, argMax(state, nth) AS last FROM " +
-            impl_->table("snapshot") + " GROUP BY snapshot, metric) WHERE bitAnd(last, " + std::to_string(kRemoved) +
-            ") = 0",
-        out.committed_rows, out.snapshots);
-  if (read) read = count("stacks", "SELECT toUInt64(uniqExact(stack)) FROM " + impl_->table("stack"), out.stacks);
-  if (read) read = count("frames", "SELECT toUInt64(uniqExact(frame)) FROM " + impl_->table("frame"), out.frames);
-  if (read)
-    read = count("parts",
-                 "SELECT toUInt64(sum(bytes_on_disk)) FROM system.parts WHERE active AND database = " +
-                     literal(impl_->to.database) + " AND table = 'sample_local'",
-                 out.stored_bytes);
-  if (!read) return read.error();
-  return out;
+  return guarded([&] {
+    impl_->check_schema();
+    ServerFacts out;
+    out.version = version_of(impl_->client());
+    out.modern = is_modern(out.version);
+    const auto count = [&](std::string_view name, const std::string& query, auto&... into) {
+      impl_->rows(name, query, [&](RowReader& row) { ((into = row.number<std::uint64_t>()), ...); });
+    };
+    const std::string cluster = literal(impl_->to.cluster);
+    count("servers", "SELECT toUInt64(uniqExact(shard_num)) FROM system.clusters WHERE cluster = " + cluster,
+          out.shards);
+    count("samples", "SELECT toUInt64(count()) FROM " + impl_->table("sample"), out.sample_rows);
+    count("snapshots",
+          "SELECT toUInt64(sum(r)), toUInt64(uniqExact(snapshot)) FROM (SELECT snapshot, metric, argMax(rows, nth) AS "
+          "r, argMax(state, nth) AS last FROM " +
+              impl_->table("snapshot") + " GROUP BY snapshot, metric) WHERE bitAnd(last, " + std::to_string(kRemoved) +
+              ") = 0",
+          out.committed_rows, out.snapshots);
+    count("stacks", "SELECT toUInt64(uniqExact(stack)) FROM " + impl_->table("stack"), out.stacks);
+    count("frames", "SELECT toUInt64(uniqExact(frame)) FROM " + impl_->table("frame"), out.frames);
+    count("parts",
+          "SELECT toUInt64(sum(bytes_on_disk)) FROM system.parts WHERE active AND database = " +
+              literal(impl_->to.database) + " AND table = 'sample_local'",
+          out.stored_bytes);
+    return out;
+  });
 }
 
 Status Fleet::sql(std::string_view query, const std::function<void(std::span<const std::string>)>& on_columns,
-                  const std::function<void(std::span<const Cell>)>& on_row) {
-  std::string text(query);
-  while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) text.pop_back();
-  std::vector<bool> is_number;
-  std::size_t line_number = 0;
-  // The answer is read line by line: names, types, then rows.
-  return impl_->client().read(
-      "sql", text + "\nFORMAT TabSeparatedWithNamesAndTypes",
-      [&](std::string_view bytes) -> Result<std::size_t> {
-        return for_each_line(bytes, [&](std::string_view text_line) {
-          const auto values = split_line(text_line);
-          if (line_number++ == 0) {
-            std::vector<std::string> names;
-            for (const auto& value : values) names.push_back(value.value_or(""));
-            on_columns(names);
-          } else if (line_number == 2) {
-            for (const auto& value : values) is_number.push_back(is_number_type(value.value_or("")));
-          } else {
-            std::vector<Cell> cells;
-            for (std::size_t i = 0; i < values.size(); ++i)
-              cells.push_back({values[i], i < is_number.size() && is_number[i]});
-            on_row(cells);
+                  const std::function<void(std::span<const QueryCell>)>& on_row) {
+  return guarded([&] {
+    std::string text(query);
+    while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) text.pop_back();
+    std::vector<bool> is_number;
+    std::size_t line_number = 0;
+    // The answer is read line by line: names, types, then rows.
+    impl_->client().read(
+        "sql", text + "\nFORMAT TabSeparatedWithNamesAndTypes",
+        [&](std::string_view bytes) {
+          std::size_t used = 0;
+          for (std::size_t end; (end = bytes.find('\n', used)) != std::string_view::npos; used = end + 1) {
+            const auto values = split_line(bytes.substr(used, end - used));
+            if (line_number++ == 0) {
+              std::vector<std::string> names;
+              for (const auto& value : values) names.push_back(value.value_or(""));
+              on_columns(names);
+            } else if (line_number == 2) {
+              for (const auto& value : values) is_number.push_back(is_number_type(value.value_or("")));
+            } else {
+              std::vector<QueryCell> cells;
+              for (std::size_t i = 0; i < values.size(); ++i)
+                cells.push_back({values[i], i < is_number.size() && is_number[i]});
+              on_row(cells);
+            }
           }
-        });
-      },
-      "&readonly=2");
+          return used;
+        },
+        "&readonly=2");
+  });
 }
 
 }  // namespace snapdiff::fleet

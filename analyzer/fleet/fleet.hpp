@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "snapdiff/hash.hpp"
+#include "snapdiff/query_cell.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -131,12 +132,6 @@ struct ServerFacts {
   std::uint64_t stored_bytes = 0;  ///< of samples, on the server that was asked
 };
 
-/// A text or number of a free query, or nothing for NULL.
-struct Cell {
-  std::optional<std::string> text;
-  bool is_number = false;
-};
-
 /// One connection at a time. Errors of all members: io (no server, a server in error, a lost answer), with the server
 /// and the statement's name; malformed (an answer that breaks its format); limit.
 class Fleet {
@@ -178,7 +173,7 @@ class Fleet {
 
   /// Any statement of one's own that reads. Errors: also what the server says of it.
   Status sql(std::string_view query, const std::function<void(std::span<const std::string>)>& on_columns,
-             const std::function<void(std::span<const Cell>)>& on_row);
+             const std::function<void(std::span<const QueryCell>)>& on_row);
 
  private:
   explicit Fleet(std::unique_ptr<Impl> impl);

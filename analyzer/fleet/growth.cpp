@@ -13,7 +13,7 @@ namespace {
 
 using Pairs = std::span<const std::pair<const Committed*, const Committed*>>;
 
-Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs, bool by_label) {
+std::vector<InstanceGrowth> read_growth(Fleet::Impl& from, Pairs pairs, bool by_label) {
   RowFilter filter;
   filter.at_few_moments = true;
   std::vector<std::uint64_t> after, both, instances;
@@ -35,24 +35,22 @@ Result<std::vector<InstanceGrowth>> read_growth(Fleet::Impl& from, Pairs pairs, 
                             " GROUP BY stack, l, i HAVING g != 0 SETTINGS distributed_group_by_no_merge = 1";
   std::vector<InstanceGrowth> out;
   std::int64_t found = 0;
-  const Status read = from.rows("growth per instance", query, [&](RowReader& row) -> Status {
+  from.rows("growth per instance", query, [&](RowReader& row) {
     InstanceGrowth one;
     one.stack = row.hash();
     one.label = row.number<std::uint64_t>();
     one.instance = row.number<std::uint32_t>();
     one.growth = row.number<std::int64_t>();
-    if (!row.whole()) return ok();
+    if (!row.whole()) return;
     if (one.instance >= pairs.size())
-      return Error{ErrorCode::malformed, "the answer names an instance that was not asked for"};
+      fail({ErrorCode::malformed, "the answer names an instance that was not asked for"});
     found = wrapping_sum(found, one.growth);
     out.push_back(one);
-    return ok();
   });
-  if (!read) return read.error();
   if (found == expected) return out;
   std::vector<const Committed*> members;
   for (const auto& [first, last] : pairs) members.insert(members.end(), {first, last});
-  return missing_rows(from, members, pairs.front().first->metric, filter.where());
+  fail(missing_rows(from, members, pairs.front().first->metric, filter.where()));
 }
 
 }  // namespace

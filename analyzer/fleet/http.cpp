@@ -1,5 +1,8 @@
 #include "analyzer/fleet/http.hpp"
 
+#define CURL_DISABLE_TYPECHECK  // it wraps functions that are called through pointers here
+#include <curl/curl.h>
+#include <dlfcn.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -7,10 +10,55 @@
 #include <memory>
 #include <utility>
 
-#include "analyzer/fleet/curl_library.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::fleet {
 namespace {
+
+/// libcurl, opened when the first connection is asked for: linked, its thirty libraries would double the time that
+/// every other command takes to start. Functions are null where it is not installed.
+struct CurlLibrary {
+  decltype(&curl_global_init) global_init = nullptr;
+  decltype(&curl_easy_init) easy_init = nullptr;
+  decltype(&curl_easy_reset) easy_reset = nullptr;
+  decltype(&curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&curl_easy_perform) easy_perform = nullptr;
+  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&curl_slist_append) slist_append = nullptr;
+  decltype(&curl_slist_free_all) slist_free_all = nullptr;
+  bool is_open = false;
+};
+
+template <class Function>
+bool find_in(void* library, const char* name, Function& out) {
+  out = reinterpret_cast<Function>(::dlsym(library, name));
+  return out != nullptr;
+}
+
+CurlLibrary open_curl() {
+  CurlLibrary curl;
+  // By name alone: the loader looks where it looks for every library of the system.
+  void* const library = ::dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return curl;
+  curl.is_open =
+      find_in(library, "curl_global_init", curl.global_init) && find_in(library, "curl_easy_init", curl.easy_init) &&
+      find_in(library, "curl_easy_reset", curl.easy_reset) && find_in(library, "curl_easy_setopt", curl.easy_setopt) &&
+      find_in(library, "curl_easy_perform", curl.easy_perform) &&
+      find_in(library, "curl_easy_getinfo", curl.easy_getinfo) &&
+      find_in(library, "curl_easy_strerror", curl.easy_strerror) &&
+      find_in(library, "curl_easy_cleanup", curl.easy_cleanup) &&
+      find_in(library, "curl_slist_append", curl.slist_append) &&
+      find_in(library, "curl_slist_free_all", curl.slist_free_all) && curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return curl;
+}
+
+/// The same for the whole process; threads wait for the first.
+const CurlLibrary& curl_library() {
+  static const CurlLibrary curl = open_curl();
+  return curl;
+}
 
 constexpr std::size_t kMostText = std::size_t{64} << 20;
 constexpr std::size_t kMostError = std::size_t{64} << 10;
@@ -42,10 +90,10 @@ std::string percent_encoded(std::string_view text) {
   return out;
 }
 
-Result<std::string> gzip(std::string_view bytes) {
+std::string gzip(std::string_view bytes) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(1), &libdeflate_free_compressor);
-  if (!compressor) return Error{ErrorCode::limit, "out of memory"};
+  if (!compressor) fail({ErrorCode::limit, "out of memory"});
   std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
   out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(), out.size()));
   return out;
@@ -106,7 +154,7 @@ struct Client::Exchange {
       return true;
     }
     pending += bytes;
-    const Result<std::size_t> used = (*reader)(pending);
+    const Result<std::size_t> used = guarded([&] { return (*reader)(pending); });
     if (!used) {
       failure = used.error();
       return false;
@@ -129,15 +177,14 @@ Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
-Status Client::perform(std::string_view name, std::string_view target, std::string_view body, bool compressed,
-                       const Reader& reader) {
-  const auto failed = [&](ErrorCode code, const std::string& what) -> Status {
-    return Error{code, std::string(name) + ": " + what, std::nullopt, "server " + url_};
+void Client::perform(std::string_view name, std::string_view target, std::string_view body, bool compressed,
+                     const Reader& reader) {
+  const auto failed = [&](ErrorCode code, const std::string& what) {
+    fail({code, std::string(name) + ": " + what, std::nullopt, "server " + url_});
   };
   CURL* const curl = handle_->curl;
   if (curl == nullptr)
-    return failed(ErrorCode::io,
-                  "libcurl.so.4 is not installed or cannot be started; on Debian: apt-get install libcurl4");
+    failed(ErrorCode::io, "libcurl.so.4 is not installed or cannot be started; on Debian: apt-get install libcurl4");
   const CurlLibrary& library = curl_library();
   library.easy_reset(curl);
   const std::string address = url_ + "/?" + std::string(kSettings) + std::string(target);
@@ -178,39 +225,42 @@ Status Client::perform(std::string_view name, std::string_view target, std::stri
   const CURLcode code = library.easy_perform(curl);
   long status = 0;
   library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  if (exchange.failure) return failed(exchange.failure->code, exchange.failure->message);
+  if (exchange.failure) failed(exchange.failure->code, exchange.failure->message);
   if (code != CURLE_OK)
-    return failed(ErrorCode::io,
-                  words[0] != '\0' ? std::string(words.data()) : std::string(library.easy_strerror(code)));
-  if (status != 200) return failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
+    failed(ErrorCode::io, words[0] != '\0' ? std::string(words.data()) : std::string(library.easy_strerror(code)));
+  if (status != 200) failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
   if (!exchange.pending.empty())
-    return failed(ErrorCode::malformed,
-                  "the answer ends within a row: " + std::to_string(exchange.pending.size()) + " bytes are left over");
-  return ok();
+    failed(ErrorCode::malformed,
+           "the answer ends within a row: " + std::to_string(exchange.pending.size()) + " bytes are left over");
 }
 
-Status Client::read(std::string_view name, std::string_view query, const Reader& reader, std::string_view settings) {
-  return perform(name, settings, query, false, reader);
+void Client::read(std::string_view name, std::string_view query, const Reader& reader, std::string_view settings) {
+  perform(name, settings, query, false, reader);
 }
 
-Result<std::string> Client::text(std::string_view name, std::string_view query) {
+std::string Client::text(std::string_view name, std::string_view query) {
   std::string all;
-  const Status status = read(name, query, [&](std::string_view bytes) -> Result<std::size_t> {
+  read(name, query, [&](std::string_view bytes) {
     all += bytes;
-    if (all.size() > kMostText) return Error{ErrorCode::limit, "the answer is larger than 64 MiB"};
+    if (all.size() > kMostText) fail({ErrorCode::limit, "the answer is larger than 64 MiB"});
     return bytes.size();
   });
-  if (!status) return status.error();
   return all;
 }
 
-Result<std::uint64_t> Client::insert(std::string_view name, std::string_view statement, std::string_view rows) {
-  const Result<std::string> body = gzip(rows);
-  if (!body) return body.error();
-  const Status status = perform(name, "&query=" + percent_encoded(statement), *body, true,
-                                [](std::string_view bytes) -> Result<std::size_t> { return bytes.size(); });
-  if (!status) return status.error();
-  return std::uint64_t{body->size()};
+std::vector<std::string> Client::lines(std::string_view name, std::string_view query) {
+  const std::string all = text(name, query);
+  std::vector<std::string> out;
+  for (std::size_t begin = 0, end; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1)
+    out.push_back(all.substr(begin, end - begin));
+  return out;
+}
+
+std::uint64_t Client::insert(std::string_view name, std::string_view statement, std::string_view rows) {
+  const std::string body = gzip(rows);
+  perform(name, "&query=" + percent_encoded(statement), body, true,
+          [](std::string_view bytes) { return bytes.size(); });
+  return body.size();
 }
 
 Result<std::string> checked_url(const std::string& url) {

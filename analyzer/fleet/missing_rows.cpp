@@ -1,29 +1,23 @@
 #include "analyzer/fleet/missing_rows.hpp"
 
 #include <map>
-#include <utility>
 
 namespace snapdiff::fleet {
 namespace {
 
 constexpr std::size_t kMostNamed = 3;
 
-/// "127.0.0.1:9000 has 12 rows, 127.0.0.1:9001 has 0"; "" where a shard cannot be asked by itself.
+/// "127.0.0.1:9000 has 12 rows, 127.0.0.1:9001 has 0". Throws where a shard cannot be asked by itself.
 std::string rows_by_shard(Fleet::Impl& from, const std::string& where) {
-  const Result<std::vector<std::string>> shards = from.shards();
-  if (!shards) return {};
   std::string out;
-  for (const std::string& shard : *shards) {
-    const Status counted = from.rows("rows of a shard",
-                                     "SELECT toUInt64(count()) FROM remote(" + literal(shard) + ", " +
-                                         identifier(from.to.database) + ", sample_local) WHERE " + where,
-                                     [&](RowReader& row) -> Status {
-                                       const auto rows = row.number<std::uint64_t>();
-                                       if (row.whole())
-                                         out += (out.empty() ? "" : ", ") + shard + " has " + std::to_string(rows);
-                                       return ok();
-                                     });
-    if (!counted) return {};
+  for (const std::string& shard : from.shards()) {
+    from.rows("rows of a shard",
+              "SELECT toUInt64(count()) FROM remote(" + literal(shard) + ", " + identifier(from.to.database) +
+                  ", sample_local) WHERE " + where,
+              [&](RowReader& row) {
+                const auto rows = row.number<std::uint64_t>();
+                if (row.whole()) out += (out.empty() ? "" : ", ") + shard + " has " + std::to_string(rows);
+              });
   }
   return out;
 }
@@ -37,18 +31,16 @@ Error missing_rows(Fleet::Impl& from, const std::vector<const Committed*>& membe
     std::uint64_t rows = 0;
   };
   std::map<std::uint64_t, Found> found;
-  const Status read = from.rows("rows of each snapshot",
-                                "SELECT push, sum(value), toUInt64(count()) FROM " + from.table("sample") + " WHERE " +
-                                    where + " AND metric = " + literal(metric) + " GROUP BY push",
-                                [&](RowReader& row) -> Status {
-                                  const auto push = row.number<std::uint64_t>();
-                                  Found one;
-                                  one.value = row.number<std::int64_t>();
-                                  one.rows = row.number<std::uint64_t>();
-                                  if (row.whole()) found[push] = one;
-                                  return ok();
-                                });
-  if (!read) return read.error();
+  from.rows("rows of each snapshot",
+            "SELECT push, sum(value), toUInt64(count()) FROM " + from.table("sample") + " WHERE " + where +
+                " AND metric = " + literal(metric) + " GROUP BY push",
+            [&](RowReader& row) {
+              const auto push = row.number<std::uint64_t>();
+              Found one;
+              one.value = row.number<std::int64_t>();
+              one.rows = row.number<std::uint64_t>();
+              if (row.whole()) found[push] = one;
+            });
   std::string text;
   std::size_t lacking = 0;
   for (const Committed* const member : members) {
@@ -61,7 +53,8 @@ Error missing_rows(Fleet::Impl& from, const std::vector<const Committed*>& membe
             std::to_string(one.value) + " of " + std::to_string(member->total) + " of " + metric;
   }
   if (lacking > kMostNamed) text += "; " + std::to_string(lacking - kMostNamed) + " more";
-  if (const std::string shards = rows_by_shard(from, where); !shards.empty()) text += "; rows per shard: " + shards;
+  const Result<std::string> shards = guarded([&] { return rows_by_shard(from, where); });
+  if (shards && !shards->empty()) text += "; rows per shard: " + *shards;
   return {ErrorCode::internal,
           "the servers have other rows than were pushed" + text +
               "; expected all: restore the data of the shards, or see 'Rows that are lost' in analyzer/fleet/README.md",

@@ -105,7 +105,7 @@ class Batch {
  public:
   Batch(const Origin& origin, std::uint64_t now) : origin_(&origin), now_(now) {}
 
-  Status add(const Snapshot& snapshot, const Hash128& id, std::uint64_t nth) {
+  void add(const Snapshot& snapshot, const Hash128& id, std::uint64_t nth) {
     const std::vector<StoredColumn> columns = stored_columns(snapshot);
     // Numbers that follow each other share all bytes but one, which the engine need not store again.
     const std::uint64_t push = first_push_ + snapshots_;
@@ -117,13 +117,12 @@ class Batch {
         if (columns[o].is_objects && columns[o].metric == columns[c].metric) objects = o;
       }
       Sums sums;
-      if (Status added = add_samples(snapshot, columns[c].metric, c, objects, push, sums); !added) return added;
+      add_samples(snapshot, columns[c].metric, c, objects, push, sums);
       commit(snapshot, id, push, nth, columns[c], sums, is_first ? encode_facts(snapshot, columns) : std::string());
       is_first = false;
     }
     if (is_first) commit(snapshot, id, push, nth, {}, {}, encode_facts(snapshot, columns));
     ++snapshots_;
-    return ok();
   }
 
   bool is_full() const { return rows_ >= kRowsAtOnce; }
@@ -182,14 +181,14 @@ class Batch {
     std::int64_t value = 0, objects = 0;
   };
 
-  Status add_samples(const Snapshot& snapshot, const std::string& metric, std::size_t value_column,
-                     std::optional<std::size_t> objects_column, std::uint64_t push, Sums& sums) {
+  void add_samples(const Snapshot& snapshot, const std::string& metric, std::size_t value_column,
+                   std::optional<std::size_t> objects_column, std::uint64_t push, Sums& sums) {
     const Dictionary& d = *snapshot.dictionary;
     const SampleTable& samples = snapshot.samples;
     const Column& values = samples.columns[value_column];
     const Column* const counts = objects_column ? &samples.columns[*objects_column] : nullptr;
     const std::uint32_t ts = row_seconds(time_of(snapshot, now_));
-    const std::uint32_t metric_number = take_metric(metric);
+    const std::uint32_t metric_number = place_of(metric, metrics_);
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const std::int64_t value = values.value[row];
       const std::int64_t objects = counts != nullptr ? counts->value[row] : 0;
@@ -197,8 +196,7 @@ class Batch {
                                                      (counts == nullptr || counts->is_known(row) ? 0 : 2));
       if (value == 0 && objects == 0 && unknown == 0) continue;
       if (!checked_add(sums.value, value, sums.value) || !checked_add(sums.objects, objects, sums.objects))
-        return Error{ErrorCode::limit, "total of " + metric + " is beyond 2^63-1", std::nullopt,
-                     snapshot.facts.source.name};
+        fail({ErrorCode::limit, "total of " + metric + " is beyond 2^63-1", std::nullopt, snapshot.facts.source.name});
       const StackId stack = samples.stack[row];
       const Hash128& hash = d.stacks.hash[index_of(stack)];
       stacks_.try_emplace(hash, Use{&d, stack});
@@ -206,14 +204,6 @@ class Batch {
       ++sums.rows;
     }
     rows_ += sums.rows;
-    return ok();
-  }
-
-  std::uint32_t take_metric(const std::string& metric) {
-    const auto found = std::find(metrics_.begin(), metrics_.end(), metric);
-    if (found != metrics_.end()) return static_cast<std::uint32_t>(found - metrics_.begin());
-    metrics_.push_back(metric);
-    return static_cast<std::uint32_t>(metrics_.size() - 1);
   }
 
   std::uint64_t take_label(const Dictionary& d, LabelSetId set) {
@@ -297,29 +287,25 @@ struct Sender {
   Fleet::Impl& to;
   Pushed& pushed;
 
-  Status insert(std::string_view table, std::string_view columns, const std::string& rows) {
-    if (rows.empty()) return ok();
-    Result<std::uint64_t> sent =
-        to.client().insert("insert into " + std::string(table), insert_into(to.table(table), columns), rows);
-    if (!sent) return to.with_dead_shards(std::move(sent).error());
-    pushed.bytes += *sent;
-    return ok();
+  void insert(std::string_view table, std::string_view columns, const std::string& rows) {
+    if (rows.empty()) return;
+    const std::string name = "insert into " + std::string(table);
+    to.naming_dead_shards(
+        [&] { pushed.bytes += to.client().insert(name, insert_into(to.table(table), columns), rows); });
   }
 
-  Status send_stacks(const Batch& batch) {
+  void send_stacks(const Batch& batch) {
     const auto today = static_cast<std::uint16_t>(now_ns() / kSecond / 86'400);
     std::vector<Hash128> ids;
     for (const auto& [hash, use] : batch.stacks()) ids.push_back(hash);
     std::unordered_set<Hash128> present;
-    const Status asked = to.rows_of("stacks there are",
-                                    "SELECT stack FROM " + to.table("stack") + " WHERE seen >= toDate(" +
-                                        std::to_string(today - kSeenDays) + ") AND stack",
-                                    std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
-                                      const Hash128 stack = row.hash();
-                                      if (row.whole()) present.insert(stack);
-                                      return ok();
-                                    });
-    if (!asked) return asked;
+    to.rows_of("stacks there are",
+               "SELECT stack FROM " + to.table("stack") + " WHERE seen >= toDate(" + std::to_string(today - kSeenDays) +
+                   ") AND stack",
+               std::span<const Hash128>(ids), [&](RowReader& row) {
+                 const Hash128 stack = row.hash();
+                 if (row.whole()) present.insert(stack);
+               });
     RowWriter stacks, frames;
     std::unordered_set<Hash128> frame_ids;
     for (const auto& [hash, use] : batch.stacks()) {
@@ -337,60 +323,55 @@ struct Sender {
       }
     }
     // Frames before the stacks that name them: a stack that is there is complete.
-    if (Status sent = insert("frame", kFrameColumns, frames.bytes()); !sent) return sent;
-    return insert("stack", kStackColumns, stacks.bytes());
+    insert("frame", kFrameColumns, frames.bytes());
+    insert("stack", kStackColumns, stacks.bytes());
   }
 
   /// Those that are not there yet: each insert is a part that the engine has to merge.
-  Status send_labels(const Batch& batch) {
+  void send_labels(const Batch& batch) {
     std::vector<std::uint64_t> ids;
     for (const auto& [id, use] : batch.labels()) ids.push_back(id);
     std::unordered_set<std::uint64_t, KeyedHash> present;
-    const Status asked = to.rows_of("labels there are", "SELECT label FROM " + to.table("label") + " WHERE label",
-                                    std::span<const std::uint64_t>(ids), [&](RowReader& row) -> Status {
-                                      const auto id = row.number<std::uint64_t>();
-                                      if (row.whole()) present.insert(id);
-                                      return ok();
-                                    });
-    if (!asked) return asked;
+    to.rows_of("labels there are", "SELECT label FROM " + to.table("label") + " WHERE label",
+               std::span<const std::uint64_t>(ids), [&](RowReader& row) {
+                 const auto id = row.number<std::uint64_t>();
+                 if (row.whole()) present.insert(id);
+               });
     RowWriter rows;
     for (const auto& [id, use] : batch.labels()) {
       if (present.count(id) == 0) put_label(rows, id, *use.dictionary, use.set);
     }
-    return insert("label", kLabelColumns, rows.bytes());
+    insert("label", kLabelColumns, rows.bytes());
   }
 
-  Status send(Batch& batch) {
-    if (batch.empty()) return ok();
-    if (Status sent = send_stacks(batch); !sent) return sent;
-    if (Status sent = send_labels(batch); !sent) return sent;
-    if (Status sent = insert("sample", kSampleColumns, batch.take_samples()); !sent) return sent;
-    if (Status sent = insert("snapshot", kSnapshotColumns, batch.commits()); !sent) return sent;
+  void send(Batch& batch) {
+    if (batch.empty()) return;
+    send_stacks(batch);
+    send_labels(batch);
+    insert("sample", kSampleColumns, batch.take_samples());
+    insert("snapshot", kSnapshotColumns, batch.commits());
     pushed.snapshots += batch.snapshots();
     pushed.rows += batch.rows();
-    return ok();
   }
 };
 
 /// Which of these ids are committed; `newest` becomes the number of the newest row that is there of any of them.
-static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, const Origin& origin,
-                                                            const std::vector<Hash128>& ids, std::uint64_t& newest) {
+static std::unordered_set<Hash128> listed_snapshots(Fleet::Impl& from, const Origin& origin,
+                                                    const std::vector<Hash128>& ids, std::uint64_t& newest) {
   std::unordered_map<Hash128, std::pair<std::uint64_t, bool>> found;
-  const Status asked = from.rows_of(
-      "snapshots there are",
-      "SELECT snapshot, nth, state FROM " + from.table("snapshot") + " WHERE service = " + literal(origin.service) +
-          " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
-      std::span<const Hash128>(ids), [&](RowReader& row) -> Status {
-        const Hash128 id = row.hash();
-        const auto nth = row.number<std::uint64_t>();
-        const bool removed = (row.number<std::uint8_t>() & kRemoved) != 0;
-        if (!row.whole()) return ok();
-        newest = std::max(newest, nth);
-        auto& last = found.try_emplace(id, nth, removed).first->second;
-        if (last.first < nth) last = {nth, removed};
-        return ok();
-      });
-  if (!asked) return asked.error();
+  from.rows_of("snapshots there are",
+               "SELECT snapshot, nth, state FROM " + from.table("snapshot") +
+                   " WHERE service = " + literal(origin.service) +
+                   " AND instance = " + std::to_string(hash_bytes(origin.instance).high) + " AND snapshot",
+               std::span<const Hash128>(ids), [&](RowReader& row) {
+                 const Hash128 id = row.hash();
+                 const auto nth = row.number<std::uint64_t>();
+                 const bool removed = (row.number<std::uint8_t>() & kRemoved) != 0;
+                 if (!row.whole()) return;
+                 newest = std::max(newest, nth);
+                 auto& last = found.try_emplace(id, nth, removed).first->second;
+                 if (last.first < nth) last = {nth, removed};
+               });
   std::unordered_set<Hash128> present;
   for (const auto& [id, last] : found) {
     if (!last.second) present.insert(id);
@@ -399,46 +380,47 @@ static Result<std::unordered_set<Hash128>> listed_snapshots(Fleet::Impl& from, c
 }
 
 Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Origin& origin) {
-  if (Status fits = impl_->check_schema(); !fits) return fits.error();
-  Pushed pushed;
-  std::vector<Hash128> ids;
-  for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));
-  std::uint64_t newest = 0;
-  Result<std::unordered_set<Hash128>> listed = listed_snapshots(*impl_, origin, ids, newest);
-  if (!listed) return std::move(listed).error();
-  std::unordered_set<Hash128> present = *std::move(listed);
-  const std::uint64_t now = now_ns();
-  // Newer than the rows that took them out, whatever the clocks said.
-  const std::uint64_t first_nth = std::max(now, newest + 1);
-  Batch batch(origin, now);
-  Sender sender{*impl_, pushed};
-  for (std::size_t i = 0; i < snapshots.size(); ++i) {
-    if (!present.insert(ids[i]).second) {
-      ++pushed.present;
-      continue;
+  return guarded([&] {
+    impl_->check_schema();
+    Pushed pushed;
+    std::vector<Hash128> ids;
+    for (const Snapshot* const snapshot : snapshots) ids.push_back(snapshot_id(*snapshot, origin));
+    std::uint64_t newest = 0;
+    std::unordered_set<Hash128> present = listed_snapshots(*impl_, origin, ids, newest);
+    const std::uint64_t now = now_ns();
+    // Newer than the rows that took them out, whatever the clocks said.
+    const std::uint64_t first_nth = std::max(now, newest + 1);
+    Batch batch(origin, now);
+    Sender sender{*impl_, pushed};
+    for (std::size_t i = 0; i < snapshots.size(); ++i) {
+      if (!present.insert(ids[i]).second) {
+        ++pushed.present;
+        continue;
+      }
+      batch.add(*snapshots[i], ids[i], first_nth + i);
+      if (!batch.is_full()) continue;
+      sender.send(batch);
+      batch = Batch(origin, now);
     }
-    if (Status added = batch.add(*snapshots[i], ids[i], first_nth + i); !added) return added.error();
-    if (!batch.is_full()) continue;
-    if (Status sent = sender.send(batch); !sent) return sent.error();
-    batch = Batch(origin, now);
-  }
-  if (Status sent = sender.send(batch); !sent) return sent.error();
-  if (pushed.snapshots == 0) return pushed;
-  listed = listed_snapshots(*impl_, origin, ids, newest);
-  if (!listed) return std::move(listed).error();
-  pushed.expired = present.size() - std::min(present.size(), listed->size());
-  return pushed;
+    sender.send(batch);
+    if (pushed.snapshots == 0) return pushed;
+    const std::size_t listed = listed_snapshots(*impl_, origin, ids, newest).size();
+    pushed.expired = present.size() - std::min(present.size(), listed);
+    return pushed;
+  });
 }
 
 Status Fleet::remove(std::span<const Committed> rows) {
-  RowWriter writer;
-  for (Committed row : rows) {
-    row.removed = true;
-    ++row.nth;
-    put_commit(writer, row, {});
-  }
-  Pushed pushed;
-  return Sender{*impl_, pushed}.insert("snapshot", kSnapshotColumns, writer.bytes());
+  return guarded([&] {
+    RowWriter writer;
+    for (Committed row : rows) {
+      row.removed = true;
+      ++row.nth;
+      put_commit(writer, row, {});
+    }
+    Pushed pushed;
+    Sender{*impl_, pushed}.insert("snapshot", kSnapshotColumns, writer.bytes());
+  });
 }
 
 }  // namespace snapdiff::fleet

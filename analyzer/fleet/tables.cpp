@@ -1,7 +1,5 @@
 #include "analyzer/fleet/tables.hpp"
 
-#include <array>
-
 #include "analyzer/fleet/fleet.hpp"
 #include "analyzer/fleet/sql_text.hpp"
 

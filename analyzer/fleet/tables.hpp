@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 /// The tables: each NAME_local on every server, with a Distributed table NAME over them. README.md says what the

@@ -1,20 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/report/report.hpp"
+#include "snapdiff/query_cell.hpp"
 
 namespace snapdiff::report {
-
-/// A value that a query returned: nothing for NULL; a number where SQL has one and JSON can hold it.
-struct QueryCell {
-  std::optional<std::string> text;
-  bool is_number = false;
-};
 
 /// Takes an output piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;

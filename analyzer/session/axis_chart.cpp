@@ -13,6 +13,7 @@
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -56,47 +57,43 @@ bool are_mixed(const std::vector<store::SeriesInfo>& series) {
 }
 
 /// All of the store, the named series, or the series that the stored snapshots of some operands belong to.
-Result<std::optional<Collected>> from_store(const std::vector<std::string>& texts, const Request& request) {
+std::optional<Collected> from_store(const std::vector<std::string>& texts, const Request& request) {
   const StoreChoice choice = choose_store(request.store);
   std::error_code ignored;
-  if (!std::filesystem::exists(choice.path, ignored)) return std::optional<Collected>{};
-  Result<store::Store> store = open_store(choice, store::Access::read);
-  if (!store) return std::move(store).error();
-  Result<std::vector<store::SeriesInfo>> listed = store->list();
-  if (!listed) return std::move(listed).error();
-  const std::string title(base_name(store->path()));
+  if (!std::filesystem::exists(choice.path, ignored)) return std::nullopt;
+  store::Store store = value_or_throw(open_store(choice, store::Access::read));
+  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
+  const std::string title(base_name(store.path()));
   const std::set<std::string> words(texts.begin(), texts.end());
   if (words.empty()) {
-    const Result<std::optional<store::Comparison>> last = store->last_comparison();
-    if (!last) return last.error();
-    if (*last || listed->size() < 2) return std::optional<Collected>{};
-    return std::optional(collected(*std::move(listed), title));
+    const std::optional<store::Comparison> last = value_or_throw(store.last_comparison());
+    if (last || listed.size() < 2) return std::nullopt;
+    return collected(std::move(listed), title);
   }
   const auto is_named = [&](const store::SeriesInfo& series) {
     return words.count(series.name) > 0 && !std::filesystem::exists(series.name, ignored);
   };
-  if (static_cast<std::size_t>(std::count_if(listed->begin(), listed->end(), is_named)) == words.size()) {
-    std::erase_if(*listed, [&](const store::SeriesInfo& series) { return !is_named(series); });
+  if (static_cast<std::size_t>(std::count_if(listed.begin(), listed.end(), is_named)) == words.size()) {
+    std::erase_if(listed, [&](const store::SeriesInfo& series) { return !is_named(series); });
   } else {
     const Result<std::vector<Operand>> operands = parse_operands(texts);
-    if (!operands) return std::optional<Collected>{};
+    if (!operands) return std::nullopt;
     std::set<SnapshotId> wanted;
     bool any_range = false;
     for (const Operand& operand : *operands) {
-      if (operand.is_path()) return std::optional<Collected>{};
+      if (operand.is_path()) return std::nullopt;
       any_range = any_range || std::holds_alternative<RangeOperand>(operand.what);
-      const Result<std::vector<SnapshotId>> ids = resolve_stored(*store, operand);
-      if (!ids) return ids.error();
-      wanted.insert(ids->begin(), ids->end());
+      const std::vector<SnapshotId> ids = value_or_throw(resolve_stored(store, operand));
+      wanted.insert(ids.begin(), ids.end());
     }
-    for (store::SeriesInfo& series : *listed) {
+    for (store::SeriesInfo& series : listed) {
       std::erase_if(series.snapshots, [&](const store::SnapshotInfo& info) { return wanted.count(info.id) == 0; });
     }
-    std::erase_if(*listed, [](const store::SeriesInfo& series) { return series.snapshots.empty(); });
-    if (!any_range && !are_mixed(*listed)) return std::optional<Collected>{};
+    std::erase_if(listed, [](const store::SeriesInfo& series) { return series.snapshots.empty(); });
+    if (!any_range && !are_mixed(listed)) return std::nullopt;
   }
-  if (listed->size() < 2) return std::optional<Collected>{};
-  return std::optional(collected(*std::move(listed), title));
+  if (listed.size() < 2) return std::nullopt;
+  return collected(std::move(listed), title);
 }
 
 /// By their names alone: a directory, or several series of which one has several files.
@@ -111,15 +108,14 @@ bool may_be_several(const std::vector<Operand>& operands) {
   return files.size() > 1 && std::any_of(files.begin(), files.end(), [](const auto& file) { return file.second > 1; });
 }
 
-Result<std::optional<Collected>> from_files(const std::vector<std::string>& texts, const Request& request) {
+std::optional<Collected> from_files(const std::vector<std::string>& texts, const Request& request) {
   const Result<std::vector<Operand>> operands = parse_operands(texts);
-  if (!operands || !may_be_several(*operands)) return std::optional<Collected>{};
-  Result<Loaded> loaded = load_operands(*operands, request, true);
-  if (!loaded) return std::move(loaded).error();
+  if (!operands || !may_be_several(*operands)) return std::nullopt;
+  Loaded loaded = value_or_throw(load_operands(*operands, request, true));
   Collected found;
   bool all_traced = true;
   std::map<std::string, std::size_t> number;
-  for (LoadedSnapshot& item : loaded->snapshots) {
+  for (LoadedSnapshot& item : loaded.snapshots) {
     const Snapshot& snapshot = *item.ref.snapshot;
     all_traced = all_traced && cuda::busiest_trace(snapshot).has_value();
     item.ref.series = default_series({item});
@@ -131,14 +127,14 @@ Result<std::optional<Collected>> from_files(const std::vector<std::string>& text
     for (const Column& column : snapshot.samples.columns) info.totals.emplace_back(column.type, total_of(column));
     found.series[at->second].snapshots.push_back(std::move(info));
   }
-  if (found.series.size() < 2 || all_traced) return std::optional<Collected>{};
+  if (found.series.size() < 2 || all_traced) return std::nullopt;
   const bool any_folder = std::any_of(operands->begin(), operands->end(), [](const Operand& operand) {
     const auto* const path = std::get_if<PathOperand>(&operand.what);
     return path != nullptr && path->is_directory;
   });
-  if (!any_folder && !are_mixed(found.series)) return std::optional<Collected>{};
+  if (!any_folder && !are_mixed(found.series)) return std::nullopt;
   for (store::SeriesInfo& series : found.series) store::put_in_order(series);
-  found.loaded = *std::move(loaded);
+  found.loaded = std::move(loaded);
   const bool is_one = operands->size() == 1;
   found.title = is_one ? std::filesystem::path(operands->front().text).lexically_normal().filename().string() : "";
   if (found.title.empty() || found.title == ".") found.title = found.series.front().name;
@@ -153,7 +149,7 @@ struct Charted {
   std::vector<std::optional<std::int64_t>> values;
 };
 
-Result<Charted> values_of(const store::SeriesInfo& series) {
+Charted values_of(const store::SeriesInfo& series) {
   Charted out;
   for (const store::SnapshotInfo& info : series.snapshots) {
     const auto* const total = main_total(info);
@@ -171,14 +167,13 @@ Result<Charted> values_of(const store::SeriesInfo& series) {
     snapshot.facts = info.facts;
     refs.push_back({std::make_shared<const Snapshot>(std::move(snapshot)), "", series.name});
   }
-  Result<CounterReport> counters = diff::diff_counters(refs);
-  if (!counters) return std::move(counters).error();
-  if (counters->rows.empty()) return out;
-  CounterRow& row = counters->rows.front();
+  CounterReport counters = value_or_throw(diff::diff_counters(refs));
+  if (counters.rows.empty()) return out;
+  CounterRow& row = counters.rows.front();
   out.metric = row.name;
   out.unit = row.unit;
   out.values = std::move(row.values);
-  if (counters->rows.size() > 1) out.remark = "1 of " + std::to_string(counters->rows.size()) + " counters";
+  if (counters.rows.size() > 1) out.remark = "1 of " + std::to_string(counters.rows.size()) + " counters";
   return out;
 }
 
@@ -190,69 +185,68 @@ std::string times_of(std::size_t estimated, std::size_t points) {
 }  // namespace
 
 Result<std::optional<AxisChart>> chart_of_series(const std::vector<std::string>& operands, const Request& request) {
-  Result<std::optional<Collected>> found = from_store(operands, request);
-  if (!found) return std::move(found).error();
-  if (!*found && !operands.empty()) {
-    found = from_files(operands, request);
-    if (!found) return std::move(found).error();
-  }
-  if (!*found) return std::optional<AxisChart>{};
-  const std::vector<store::SeriesInfo>& all = (*found)->series;
+  return guarded([&]() -> std::optional<AxisChart> {
+    std::optional<Collected> found = from_store(operands, request);
+    if (!found && !operands.empty()) {
+      found = from_files(operands, request);
+    }
+    if (!found) return std::nullopt;
+    const std::vector<store::SeriesInfo>& all = found->series;
 
-  const SharedAxis axis = shared_axis(all);
-  std::vector<render::AxisPage::Series> drawn;
-  std::vector<std::string> notes;
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    Result<Charted> charted = values_of(all[s]);
-    if (!charted) return std::move(charted).error();
-    const EstimatedTimes& times = axis.series[s];
-    render::AxisPage::Series series{all[s].name, charted->metric, charted->unit, "", {}};
-    std::size_t valued = 0, estimated = 0;
-    for (std::size_t i = 0; i < charted->values.size(); ++i) {
-      if (!charted->values[i]) continue;
-      ++valued;
-      const std::optional<std::int64_t>& taken = all[s].snapshots[i].facts.taken_at_ns;
-      if (!taken && !times.estimated_ns[i]) continue;
-      if (!taken) ++estimated;
-      series.points.push_back({taken ? *taken : *times.estimated_ns[i], *charted->values[i], !taken});
+    const SharedAxis axis = shared_axis(all);
+    std::vector<render::AxisPage::Series> drawn;
+    std::vector<std::string> notes;
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      Charted charted = values_of(all[s]);
+      const EstimatedTimes& times = axis.series[s];
+      render::AxisPage::Series series{all[s].name, charted.metric, charted.unit, "", {}};
+      std::size_t valued = 0, estimated = 0;
+      for (std::size_t i = 0; i < charted.values.size(); ++i) {
+        if (!charted.values[i]) continue;
+        ++valued;
+        const std::optional<std::int64_t>& taken = all[s].snapshots[i].facts.taken_at_ns;
+        if (!taken && !times.estimated_ns[i]) continue;
+        if (!taken) ++estimated;
+        series.points.push_back({taken ? *taken : *times.estimated_ns[i], *charted.values[i], !taken});
+      }
+      if (series.points.size() < valued)
+        notes.push_back(all[s].name + ": " + std::to_string(valued - series.points.size()) + " of " +
+                        std::to_string(valued) + " snapshots have no place here, " + times.why_not);
+      if (valued == 0) notes.push_back(all[s].name + ": no bytes in use and no counter to draw");
+      if (series.points.empty()) continue;
+      for (const std::string& text : {charted.remark, times_of(estimated, series.points.size())}) {
+        if (!text.empty()) series.remark += (series.remark.empty() ? "" : "; ") + text;
+      }
+      drawn.push_back(std::move(series));
     }
-    if (series.points.size() < valued)
-      notes.push_back(all[s].name + ": " + std::to_string(valued - series.points.size()) + " of " +
-                      std::to_string(valued) + " snapshots have no place here, " + times.why_not);
-    if (valued == 0) notes.push_back(all[s].name + ": no bytes in use and no counter to draw");
-    if (series.points.empty()) continue;
-    for (const std::string& text : {charted->remark, times_of(estimated, series.points.size())}) {
-      if (!text.empty()) series.remark += (series.remark.empty() ? "" : "; ") + text;
-    }
-    drawn.push_back(std::move(series));
-  }
-  if (drawn.empty())
-    return Error{ErrorCode::usage, "no snapshot of these " + std::to_string(all.size()) +
-                                       " series holds a time: expected one at least for a chart on one axis"};
+    if (drawn.empty())
+      fail({ErrorCode::usage, "no snapshot of these " + std::to_string(all.size()) +
+                                  " series holds a time: expected one at least for a chart on one axis"});
 
-  AxisChart chart;
-  chart.loaded = std::move((*found)->loaded);
-  chart.story.title = (*found)->title;
-  chart.story.source = std::to_string(chart.loaded.snapshots.size()) + " snapshots";
-  std::int64_t first = drawn.front().points.front().time_ns, last = first;
-  for (const render::AxisPage::Series& series : drawn) {
-    for (const render::AxisPage::Point& point : series.points) {
-      first = std::min(first, point.time_ns);
-      last = std::max(last, point.time_ns);
+    AxisChart chart;
+    chart.loaded = std::move(found->loaded);
+    chart.story.title = found->title;
+    chart.story.source = std::to_string(chart.loaded.snapshots.size()) + " snapshots";
+    std::int64_t first = drawn.front().points.front().time_ns, last = first;
+    for (const render::AxisPage::Series& series : drawn) {
+      for (const render::AxisPage::Point& point : series.points) {
+        first = std::min(first, point.time_ns);
+        last = std::max(last, point.time_ns);
+      }
     }
-  }
-  const std::size_t count = drawn.size();
-  for (std::size_t from = 0; from < count; from += render::kMostAxisPanels) {
-    render::AxisPage page;
-    page.first_ns = first;
-    page.last_ns = last;
-    page.all_series = count;
-    for (std::size_t s = from; s < std::min(count, from + render::kMostAxisPanels); ++s)
-      page.series.push_back(std::move(drawn[s]));
-    if (from + render::kMostAxisPanels >= count) page.notes = notes;
-    chart.story.pages.emplace_back(std::move(page));
-  }
-  return std::optional(std::move(chart));
+    const std::size_t count = drawn.size();
+    for (std::size_t from = 0; from < count; from += render::kMostAxisPanels) {
+      render::AxisPage page;
+      page.first_ns = first;
+      page.last_ns = last;
+      page.all_series = count;
+      for (std::size_t s = from; s < std::min(count, from + render::kMostAxisPanels); ++s)
+        page.series.push_back(std::move(drawn[s]));
+      if (from + render::kMostAxisPanels >= count) page.notes = notes;
+      chart.story.pages.emplace_back(std::move(page));
+    }
+    return chart;
+  });
 }
 
 }  // namespace snapdiff::session

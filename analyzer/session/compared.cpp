@@ -6,8 +6,9 @@
 
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/naming.hpp"
-#include "analyzer/session/series_choice.hpp"
+#include "analyzer/session/series_identity.hpp"
 #include "analyzer/session/view_json.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
@@ -19,22 +20,19 @@ struct Remembered {
   std::string options_json;  // "": it was not compared
 };
 
-Result<Remembered> remembered(store::Store& store, Fallback fallback) {
-  Result<std::optional<store::Comparison>> last = store.last_comparison();
-  if (!last) return std::move(last).error();
-  const Result<std::optional<SnapshotId>> newest = store.newest();
-  if (!newest) return newest.error();
-  if (!*newest) return Error{ErrorCode::usage, "the store is empty: nothing to compare", std::nullopt, store.path()};
-  if (*last && !(*last)->snapshots.empty()) {
+Remembered remembered(store::Store& store, Fallback fallback) {
+  std::optional<store::Comparison> last = value_or_throw(store.last_comparison());
+  const std::optional<SnapshotId> newest = value_or_throw(store.newest());
+  if (!newest) fail({ErrorCode::usage, "the store is empty: nothing to compare", std::nullopt, store.path()});
+  if (last && !last->snapshots.empty()) {
     // Pictures are of what was compared; for the others a series that came in since is the newer one.
-    const std::optional<SnapshotId> then = newest_from_json((*last)->options_json);
-    if (fallback == Fallback::with_view || !then || *then >= **newest)
-      return Remembered{(*last)->snapshots, (*last)->options_json};
+    const std::optional<SnapshotId> then = newest_from_json(last->options_json);
+    if (fallback == Fallback::with_view || !then || *then >= *newest)
+      return Remembered{last->snapshots, last->options_json};
   }
-  Result<std::vector<store::SeriesInfo>> listed = store.list();
-  if (!listed) return std::move(listed).error();
+  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
   Remembered out;
-  for (const auto& snapshot : listed->back().snapshots) out.ids.push_back(snapshot.id);
+  for (const auto& snapshot : listed.back().snapshots) out.ids.push_back(snapshot.id);
   return out;
 }
 
@@ -46,22 +44,17 @@ std::string choice_text(const std::string& path, const Loaded& loaded, bool was_
          ", " + counted(loaded.snapshots.size(), "snapshot");
 }
 
-Result<Compared> load_from_store(const DiffOptions& view, const Request& request, Fallback fallback,
-                                 store::Parts parts) {
-  Result<store::Store> store = open_store(choose_store(request.store), store::Access::read);
-  if (!store) return std::move(store).error();
+Compared load_from_store(const DiffOptions& view, const Request& request, Fallback fallback, store::Parts parts) {
+  store::Store store = value_or_throw(open_store(choose_store(request.store), store::Access::read));
   Compared compared;
   compared.options = view;
-  const Result<Remembered> last = remembered(*store, fallback);
-  if (!last) return last.error();
+  const Remembered last = remembered(store, fallback);
   // The view that was asked for wins as a whole; an untouched one takes the remembered view.
-  if (fallback == Fallback::with_view && !last->options_json.empty() && view == DiffOptions{})
-    compared.options = options_from_json(last->options_json);
-  Result<Loaded> loaded = load_stored(*store, last->ids, request.watch, parts);
-  if (!loaded) return std::move(loaded).error();
-  compared.loaded = *std::move(loaded);
-  compared.loaded.chosen = choice_text(store->path(), compared.loaded, !last->options_json.empty());
-  if (Status named = name_addresses(compared.loaded, request); !named) return std::move(named).error();
+  if (fallback == Fallback::with_view && !last.options_json.empty() && view == DiffOptions{})
+    compared.options = options_from_json(last.options_json);
+  compared.loaded = value_or_throw(load_stored(store, last.ids, request.watch, parts));
+  compared.loaded.chosen = choice_text(store.path(), compared.loaded, !last.options_json.empty());
+  value_or_throw(name_addresses(compared.loaded, request));
   return compared;
 }
 
@@ -77,24 +70,23 @@ bool gathers(const Operand& operand) {
 }
 
 /// Several operands with directories among them: each is one side.
-Result<Loaded> load_sides(const std::vector<Operand>& operands, const Request& request, store::Parts parts) {
+Loaded load_sides(const std::vector<Operand>& operands, const Request& request, store::Parts parts) {
   Loaded sides;
   for (const Operand& operand : operands) {
-    Result<Loaded> loaded = load_operands({operand}, request, is_directory(operand), parts);
-    if (!loaded) return std::move(loaded).error();
+    Loaded loaded = value_or_throw(load_operands({operand}, request, is_directory(operand), parts));
     if (is_directory(operand)) {
-      if (Status one = keep_one_series(*loaded, request.series, operand.text); !one) return std::move(one).error();
-      const std::size_t count = loaded->snapshots.size();
+      value_or_throw(keep_one_series(loaded, request.series, operand.text));
+      const std::size_t count = loaded.snapshots.size();
       if (count > 1) {
-        loaded->snapshots.erase(loaded->snapshots.begin(), loaded->snapshots.end() - 1);
-        loaded->notes.add(Severity::info, operand.text + " means its last snapshot, " +
-                                              loaded->snapshots.back().ref.ref + " of " + std::to_string(count));
+        loaded.snapshots.erase(loaded.snapshots.begin(), loaded.snapshots.end() - 1);
+        loaded.notes.add(Severity::info, operand.text + " means its last snapshot, " + loaded.snapshots.back().ref.ref +
+                                             " of " + std::to_string(count));
       }
     }
-    for (LoadedSnapshot& item : loaded->snapshots) sides.snapshots.push_back(std::move(item));
-    for (LeftOut& one : loaded->left_out) sides.left_out.push_back(std::move(one));
-    sides.notes.add_all(loaded->notes);
-    sides.named = sides.named || loaded->named;
+    for (LoadedSnapshot& item : loaded.snapshots) sides.snapshots.push_back(std::move(item));
+    for (LeftOut& one : loaded.left_out) sides.left_out.push_back(std::move(one));
+    sides.notes.add_all(loaded.notes);
+    sides.named = sides.named || loaded.named;
   }
   sides.order_note = "in the order given";
   return sides;
@@ -104,23 +96,20 @@ Result<Loaded> load_sides(const std::vector<Operand>& operands, const Request& r
 
 Result<Compared> load_compared(const std::vector<std::string>& texts, const DiffOptions& view, const Request& request,
                                Fallback fallback, store::Parts parts, Several several) {
-  if (texts.empty() && request.series.empty()) return load_from_store(view, request, fallback, parts);
-  Result<std::vector<Operand>> operands = parse_operands(texts);
-  if (!operands) return operands.error();
-  if (operands->empty()) operands->push_back(series_operand(request.series));
-  const bool is_one = operands->size() == 1;
-  const bool sides = !is_one && std::any_of(operands->begin(), operands->end(), is_directory);
-  Result<Loaded> loaded =
-      sides ? load_sides(*operands, request, parts) : load_operands(*operands, request, is_one, parts);
-  if (!loaded) return std::move(loaded).error();
-  if (is_one && gathers(operands->front())) {
-    loaded->gathered = several == Several::keep && request.series.empty();
-    if (!loaded->gathered) {
-      if (Status one = keep_one_series(*loaded, request.series, operands->front().text); !one)
-        return std::move(one).error();
+  return guarded([&]() -> Compared {
+    if (texts.empty() && request.series.empty()) return load_from_store(view, request, fallback, parts);
+    std::vector<Operand> operands = value_or_throw(parse_operands(texts));
+    if (operands.empty()) operands.push_back(series_operand(request.series));
+    const bool is_one = operands.size() == 1;
+    const bool sides = !is_one && std::any_of(operands.begin(), operands.end(), is_directory);
+    Loaded loaded =
+        sides ? load_sides(operands, request, parts) : value_or_throw(load_operands(operands, request, is_one, parts));
+    if (is_one && gathers(operands.front())) {
+      loaded.gathered = several == Several::keep && request.series.empty();
+      if (!loaded.gathered) value_or_throw(keep_one_series(loaded, request.series, operands.front().text));
     }
-  }
-  return Compared{*std::move(loaded), view};
+    return Compared{std::move(loaded), view};
+  });
 }
 
 }  // namespace snapdiff::session

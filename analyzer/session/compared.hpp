@@ -23,9 +23,9 @@ enum class Fallback { snapshots, with_view };
 enum class Several { refuse, keep };
 
 /// The snapshots and the view to compare. One operand that is a file with several snapshots, a directory or a series
-/// gives all of them, as long as they are of one series (series_choice.hpp); among several operands each stands for its
-/// last one, a directory too. Without operands Request::series, else `fallback`, which Loaded::chosen says. `parts`: of
-/// stored snapshots.
+/// gives all of them, as long as they are of one series (series_identity.hpp); among several operands each stands for
+/// its last one, a directory too. Without operands Request::series, else `fallback`, which Loaded::chosen says.
+/// `parts`: of stored snapshots.
 Result<Compared> load_compared(const std::vector<std::string>& operands, const DiffOptions& view,
                                const Request& request, Fallback fallback, store::Parts parts = store::Parts::rows,
                                Several several = Several::refuse);

@@ -4,7 +4,8 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/session/read_files.hpp"
-#include "analyzer/session/store_in_turn.hpp"
+#include "analyzer/session/recording.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -45,30 +46,23 @@ Result<Loaded> Import::read(const Operand& operand) const {
 }
 
 Status Import::open() {
-  if (store_) return ok();
-  Result<store::Store> opened = store::Store::open(choose_store(request_.store).path, store::Access::create);
-  if (!opened) return std::move(opened).error();
-  store_.emplace(*std::move(opened));
-  if (wants_names(request_)) {
-    const Result<std::vector<Snapshot>> known = store_->addresses();
-    if (!known) return known.error();
-    builds_apart_.emplace(*known);
-  }
-  names_.emplace(*store_);
-  return ok();
+  return guarded([&] {
+    if (store_) return;
+    store_.emplace(value_or_throw(store::Store::open(choose_store(request_.store).path, store::Access::create)));
+    if (wants_names(request_)) builds_apart_.emplace(value_or_throw(store_->addresses()));
+    names_.emplace(*store_);
+  });
 }
 
 Status Import::store(Loaded& loaded) {
   sources_.clear();
-  return for_some(loaded, reading_, [&](std::span<LoadedSnapshot> some) { return store_some(some); });
+  return for_some(loaded, reading_, [&](std::span<LoadedSnapshot> some) { return guarded([&] { store_some(some); }); });
 }
 
 /// Names the series of some snapshots, in their order, and stores them.
-Status Import::store_some(std::span<const LoadedSnapshot> snapshots) {
+void Import::store_some(std::span<const LoadedSnapshot> snapshots) {
   std::vector<LoadedSnapshot> items = devices_of(snapshots, wanted_.per_device);
-  if (builds_apart_) {
-    if (Status apart = builds_apart_->separate(items, request_); !apart) return apart;
-  }
+  if (builds_apart_) value_or_throw(builds_apart_->separate(items, request_));
   std::vector<std::pair<const Snapshot*, std::string>> named;
   for (LoadedSnapshot& item : items) {
     if (!wanted_.labels.empty()) {
@@ -77,26 +71,22 @@ Status Import::store_some(std::span<const LoadedSnapshot> snapshots) {
       item.ref.snapshot = std::make_shared<const Snapshot>(std::move(labelled));
     }
     const std::string suffix = device_suffix(item, wanted_.per_device);
-    Result<std::string> name =
-        wanted_.series.empty() ? names_->name_for(item, suffix) : Result<std::string>(wanted_.series + suffix);
-    if (!name) return std::move(name).error();
-    touched_.insert(*name);
-    named.emplace_back(item.ref.snapshot.get(), *std::move(name));
+    std::string name =
+        wanted_.series.empty() ? value_or_throw(names_->name_for(item, suffix)) : wanted_.series + suffix;
+    touched_.insert(name);
+    named.emplace_back(item.ref.snapshot.get(), std::move(name));
     (item.ref.snapshot->facts.taken_at_ns ? any_timed_ : any_untimed_) = true;
     const SourceFacts& source = item.ref.snapshot->facts.source;
     if (sources_.emplace(source.name, source.sha256).second) counts_.bytes += source.size_bytes;
   }
-  const Result<std::vector<store::Imported>> imported = store_in_turn(*store_, named);
-  if (!imported) return imported.error();
-  for (const store::Imported& one : *imported) ++(one.was_present ? counts_.present : counts_.added);
-  return ok();
+  for (const store::Imported& one : value_or_throw(store_in_turn(*store_, named)))
+    ++(one.was_present ? counts_.present : counts_.added);
 }
 
 Result<std::optional<StoreNames>> Import::name() {
-  if (!wants_names(request_)) return std::optional<StoreNames>();
-  Result<StoreNames> names = name_store(*store_, request_, false);
-  if (!names) return std::move(names).error();
-  return std::optional(*std::move(names));
+  return guarded([&] {
+    return wants_names(request_) ? std::optional(value_or_throw(name_store(*store_, request_, false))) : std::nullopt;
+  });
 }
 
 Result<std::vector<store::SeriesInfo>> Import::touched() {

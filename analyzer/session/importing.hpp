@@ -59,7 +59,7 @@ class Import {
   const Counts& counts() const { return counts_; }
 
  private:
-  Status store_some(std::span<const LoadedSnapshot> snapshots);
+  void store_some(std::span<const LoadedSnapshot> snapshots);
 
   Request request_;
   Request reading_;  // without names

@@ -14,13 +14,14 @@
 #include "analyzer/session/naming.hpp"
 #include "analyzer/session/read_files.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<Job>> list_directory(const std::string& path, std::size_t operand) {
+std::vector<Job> list_directory(const std::string& path, std::size_t operand) {
   std::vector<Job> jobs;
   std::error_code failure;
   for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure)) {
@@ -30,14 +31,14 @@ Result<std::vector<Job>> list_directory(const std::string& path, std::size_t ope
     if (name.empty() || name[0] == '.') continue;
     jobs.push_back({entry->path().string(), "", true, operand});
   }
-  if (failure) return Error{ErrorCode::io, "cannot list: " + failure.message(), std::nullopt, path};
+  if (failure) fail({ErrorCode::io, "cannot list: " + failure.message(), std::nullopt, path});
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.path < b.path; });
   return jobs;
 }
 
 // The snapshots of one file that its point chooses, as indexes. Without one: those with columns, where some have
 // none (massif writes totals between its trees).
-Result<std::vector<std::size_t>> choose_points(const std::vector<Snapshot>& snapshots, const Job& job, bool expand) {
+std::vector<std::size_t> choose_points(const std::vector<Snapshot>& snapshots, const Job& job, bool expand) {
   const std::size_t count = snapshots.size();
   std::vector<std::size_t> chosen;
   if (job.point.empty()) {
@@ -67,9 +68,9 @@ Result<std::vector<std::size_t>> choose_points(const std::vector<Snapshot>& snap
     const bool digits = job.point.find_first_not_of("0123456789") == std::string::npos && job.point.size() < 10;
     const std::size_t number = digits ? static_cast<std::size_t>(std::stoul(job.point)) : 0;
     if (number == 0 || number > count) {
-      return Error{ErrorCode::usage,
-                   "no point '" + job.point + "': expected first, last, peak or 1 to " + std::to_string(count),
-                   std::nullopt, job.path};
+      fail({ErrorCode::usage,
+            "no point '" + job.point + "': expected first, last, peak or 1 to " + std::to_string(count), std::nullopt,
+            job.path});
     }
     chosen.push_back(number - 1);
   }
@@ -116,15 +117,20 @@ std::string point_of(const Operand& operand) {
   return {};
 }
 
+std::vector<LoadedSnapshot> moments_at(const Snapshot& snapshot, const std::string& ref, const std::string& point) {
+  Result<std::vector<LoadedSnapshot>> moments = moments_of(snapshot, ref, point);
+  if (!moments) fail(std::move(moments).error().about(ref));
+  return *std::move(moments);
+}
+
 // A stored snapshot, or moments of its trace.
-Result<std::vector<LoadedSnapshot>> at_point(const LoadedSnapshot& item, const std::string& point) {
-  if (point.empty()) return std::vector{item};
+std::vector<LoadedSnapshot> at_point(const LoadedSnapshot& item, const std::string& point) {
+  if (point.empty()) return {item};
   if (!cuda::busiest_trace(*item.ref.snapshot))
-    return Error{ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history for @" + point,
-                 std::nullopt, item.ref.ref};
-  Result<std::vector<LoadedSnapshot>> moments = moments_of(*item.ref.snapshot, item.ref.ref, point);
-  if (!moments) return std::move(moments).error().about(item.ref.ref);
-  for (LoadedSnapshot& moment : *moments) {
+    fail({ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history for @" + point,
+          std::nullopt, item.ref.ref});
+  std::vector<LoadedSnapshot> moments = moments_at(*item.ref.snapshot, item.ref.ref, point);
+  for (LoadedSnapshot& moment : moments) {
     moment.name = item.name + moment.ref.ref.substr(item.ref.ref.size());
     moment.ref.series = item.ref.series;
   }
@@ -139,28 +145,25 @@ struct Plan {
 };
 
 /// The snapshots that stored operands mean, `ids_of` by operand.
-Status load_from_store(store::Store& store, const std::vector<Operand>& operands,
-                       const std::vector<std::vector<SnapshotId>>& ids_of, const Watch& watch, store::Parts parts,
-                       Plan& plan) {
+void load_from_store(store::Store& store, const std::vector<Operand>& operands,
+                     const std::vector<std::vector<SnapshotId>>& ids_of, const Watch& watch, store::Parts parts,
+                     Plan& plan) {
   std::vector<SnapshotId> all;
   for (const std::vector<SnapshotId>& ids : ids_of) all.insert(all.end(), ids.begin(), ids.end());
   const bool moments =
       std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return !point_of(o).empty(); });
-  Result<Loaded> loaded = load_stored(store, all, watch, moments ? store::Parts::allocator : parts);
-  if (!loaded) return std::move(loaded).error();
-  plan.order_note = loaded->order_note;
+  Loaded loaded = value_or_throw(load_stored(store, all, watch, moments ? store::Parts::allocator : parts));
+  plan.order_note = loaded.order_note;
   std::size_t next = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     for (std::size_t s = 0; s < ids_of[i].size(); ++s) {
-      Result<std::vector<LoadedSnapshot>> found = at_point(loaded->snapshots[next++], point_of(operands[i]));
-      if (!found) return std::move(found).error();
-      std::move(found->begin(), found->end(), std::back_inserter(plan.stored[i]));
+      std::vector<LoadedSnapshot> found = at_point(loaded.snapshots[next++], point_of(operands[i]));
+      std::move(found.begin(), found.end(), std::back_inserter(plan.stored[i]));
     }
   }
-  return ok();
 }
 
-Result<Plan> plan_for(const std::vector<Operand>& operands, const Request& request, bool expand, store::Parts parts) {
+Plan plan_for(const std::vector<Operand>& operands, const Request& request, bool expand, store::Parts parts) {
   Plan plan;
   plan.stored.resize(operands.size());
   std::vector<std::vector<SnapshotId>> ids_of(operands.size());
@@ -171,38 +174,25 @@ Result<Plan> plan_for(const std::vector<Operand>& operands, const Request& reque
         plan.jobs.push_back({path->path, path->point, false, i});
         continue;
       }
-      Result<std::vector<Job>> found = list_directory(path->path, i);
-      if (!found) return std::move(found).error();
-      plan.jobs.insert(plan.jobs.end(), found->begin(), found->end());
+      std::vector<Job> found = list_directory(path->path, i);
+      plan.jobs.insert(plan.jobs.end(), found.begin(), found.end());
       continue;
     }
-    if (!store) {
-      Result<store::Store> opened = open_store_for(operands[i], choose_store(request.store));
-      if (!opened) return std::move(opened).error();
-      store.emplace(*std::move(opened));
-    }
-    Result<std::vector<SnapshotId>> ids = resolve_stored(*store, operands[i]);
-    if (!ids) return std::move(ids).error();
+    if (!store) store.emplace(value_or_throw(open_store_for(operands[i], choose_store(request.store))));
+    std::vector<SnapshotId> ids = value_or_throw(resolve_stored(*store, operands[i]));
     // A series is like a file that holds several snapshots: among others it stands for its last one.
-    if (!expand && is_whole_series(operands[i])) ids->erase(ids->begin(), ids->end() - 1);
-    ids_of[i] = *std::move(ids);
+    if (!expand && is_whole_series(operands[i])) ids.erase(ids.begin(), ids.end() - 1);
+    ids_of[i] = std::move(ids);
   }
-  if (store) {
-    if (Status loaded = load_from_store(*store, operands, ids_of, request.watch, parts, plan); !loaded)
-      return loaded.error();
-  }
+  if (store) load_from_store(*store, operands, ids_of, request.watch, parts, plan);
   return plan;
 }
 
 /// Snapshots of one file that was read, at the points that its job asks for.
-Result<std::vector<LoadedSnapshot>> take_chosen(std::vector<Snapshot>& read, const Job& job, bool expand,
-                                                bool lacks_rows) {
+std::vector<LoadedSnapshot> take_chosen(std::vector<Snapshot>& read, const Job& job, bool expand, bool lacks_rows) {
   std::vector<LoadedSnapshot> found;
-  if (read.size() == 1 && !job.point.empty() && cuda::busiest_trace(read.front())) {
-    Result<std::vector<LoadedSnapshot>> live = moments_of(read.front(), job.path, job.point);
-    if (!live) return std::move(live).error().about(job.path);
-    return live;
-  }
+  if (read.size() == 1 && !job.point.empty() && cuda::busiest_trace(read.front()))
+    return moments_at(read.front(), job.path, job.point);
   if (!job.point.empty() && formats::reads_moments(read.front().facts.format)) {
     for (Snapshot& moment : read) {
       LoadedSnapshot item;
@@ -213,9 +203,8 @@ Result<std::vector<LoadedSnapshot>> take_chosen(std::vector<Snapshot>& read, con
     }
     return found;
   }
-  const Result<std::vector<std::size_t>> chosen = choose_points(read, job, expand || job.optional);
-  if (!chosen) return chosen.error();
-  for (const std::size_t index : *chosen) {
+  const std::vector<std::size_t> chosen = choose_points(read, job, expand || job.optional);
+  for (const std::size_t index : chosen) {
     LoadedSnapshot item;
     item.ref.ref = read.size() > 1 ? job.path + "@" + std::to_string(index + 1) : job.path;
     item.ref.snapshot = std::make_shared<const Snapshot>(std::move(read[index]));
@@ -236,9 +225,9 @@ bool may_be_left_out(const std::vector<Job>& jobs, const ReadResults& results, b
 bool is_damage(const Error& error) { return error.code == ErrorCode::malformed || error.code == ErrorCode::limit; }
 
 /// The snapshots of one path operand; `next` is its first job and is moved after its last one.
-Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size_t operand, const Plan& plan,
-                                              ReadResults& results, std::size_t& next, bool leave_out, bool expand,
-                                              Loaded& loaded) {
+std::vector<LoadedSnapshot> take_path(const PathOperand& path, std::size_t operand, const Plan& plan,
+                                      ReadResults& results, std::size_t& next, bool leave_out, bool expand,
+                                      Loaded& loaded) {
   std::vector<LoadedSnapshot> found;
   std::size_t skipped = 0;
   const std::size_t left_out_before = loaded.left_out.size();
@@ -251,23 +240,22 @@ Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size
     }
     if (!result->snapshots) {
       Error error = std::move(result->snapshots).error().about(job.path);
-      if (!leave_out || !is_damage(error)) return error;
+      if (!leave_out || !is_damage(error)) fail(std::move(error));
       const std::string behind = !found.empty()             ? found.back().ref.ref
                                  : loaded.snapshots.empty() ? std::string()
                                                             : loaded.snapshots.back().ref.ref;
       loaded.left_out.push_back({job.path, error.text(), behind, ""});
       continue;
     }
-    Result<std::vector<LoadedSnapshot>> chosen = take_chosen(*result->snapshots, job, expand, result->lacks_rows);
-    if (!chosen) return chosen;
-    std::move(chosen->begin(), chosen->end(), std::back_inserter(found));
+    std::vector<LoadedSnapshot> chosen = take_chosen(*result->snapshots, job, expand, result->lacks_rows);
+    std::move(chosen.begin(), chosen.end(), std::back_inserter(found));
   }
   if (!path.is_directory) return found;
   if (found.empty()) {
-    return Error{ErrorCode::unsupported,
-                 "directory holds no heap snapshot: found " + std::to_string(skipped) +
-                     " other files, expected at least one snapshot",
-                 std::nullopt, path.path};
+    fail({ErrorCode::unsupported,
+          "directory holds no heap snapshot: found " + std::to_string(skipped) +
+              " other files, expected at least one snapshot",
+          std::nullopt, path.path});
   }
   loaded.order_note = sort_directory(found);
   place_in_folder(std::span(loaded.left_out).subspan(left_out_before), found);
@@ -282,32 +270,31 @@ Result<std::vector<LoadedSnapshot>> take_path(const PathOperand& path, std::size
 
 Result<Loaded> load_operands(const std::vector<Operand>& operands, const Request& request, bool expand,
                              store::Parts parts, std::size_t most_row_bytes) {
-  Result<Plan> plan = plan_for(operands, request, expand, parts);
-  if (!plan) return std::move(plan).error();
-  ReadResults results = read_all(plan->jobs, request, most_row_bytes);
-  const bool leave_out = may_be_left_out(plan->jobs, results, request.strict);
+  return guarded([&]() -> Loaded {
+    Plan plan = plan_for(operands, request, expand, parts);
+    ReadResults results = read_all(plan.jobs, request, most_row_bytes);
+    const bool leave_out = may_be_left_out(plan.jobs, results, request.strict);
 
-  Loaded loaded;
-  std::size_t next_job = 0;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!plan->stored[i].empty()) loaded.order_note = plan->order_note;
-    std::move(plan->stored[i].begin(), plan->stored[i].end(), std::back_inserter(loaded.snapshots));
-    const auto* path = std::get_if<PathOperand>(&operands[i].what);
-    if (path == nullptr) continue;
-    Result<std::vector<LoadedSnapshot>> found =
-        take_path(*path, i, *plan, results, next_job, leave_out, expand, loaded);
-    if (!found) return std::move(found).error();
-    for (LeftOut& one : loaded.left_out) {
-      if (one.behind.empty() && one.ahead.empty() && !found->empty()) one.ahead = found->front().ref.ref;
+    Loaded loaded;
+    std::size_t next_job = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!plan.stored[i].empty()) loaded.order_note = plan.order_note;
+      std::move(plan.stored[i].begin(), plan.stored[i].end(), std::back_inserter(loaded.snapshots));
+      const auto* path = std::get_if<PathOperand>(&operands[i].what);
+      if (path == nullptr) continue;
+      std::vector<LoadedSnapshot> found = take_path(*path, i, plan, results, next_job, leave_out, expand, loaded);
+      for (LeftOut& one : loaded.left_out) {
+        if (one.behind.empty() && one.ahead.empty() && !found.empty()) one.ahead = found.front().ref.ref;
+      }
+      std::move(found.begin(), found.end(), std::back_inserter(loaded.snapshots));
     }
-    std::move(found->begin(), found->end(), std::back_inserter(loaded.snapshots));
-  }
-  if (loaded.order_note.empty()) loaded.order_note = "in the order given";
-  // Nobody gave an order for a directory, which may hold several series.
-  const auto* const only = operands.size() == 1 ? std::get_if<PathOperand>(&operands.front().what) : nullptr;
-  if (only == nullptr || !only->is_directory) note_disagreeing_times(loaded);
-  if (Status named = name_addresses(loaded, request); !named) return std::move(named).error();
-  return loaded;
+    if (loaded.order_note.empty()) loaded.order_note = "in the order given";
+    // Nobody gave an order for a directory, which may hold several series.
+    const auto* const only = operands.size() == 1 ? std::get_if<PathOperand>(&operands.front().what) : nullptr;
+    if (only == nullptr || !only->is_directory) note_disagreeing_times(loaded);
+    value_or_throw(name_addresses(loaded, request));
+    return loaded;
+  });
 }
 
 }  // namespace snapdiff::session

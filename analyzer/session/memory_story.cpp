@@ -9,6 +9,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/pins.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/role_names.hpp"
 
@@ -37,25 +38,22 @@ class Groups {
   std::vector<FrameView> frames_;
 };
 
-Status add_timelines(const SnapshotRef& ref, const DiffOptions& options, bool by_role, render::MemoryStory& story) {
+void add_timelines(const SnapshotRef& ref, const DiffOptions& options, bool by_role, render::MemoryStory& story) {
   const Snapshot& snapshot = *ref.snapshot;
   if (snapshot.allocator == nullptr || !cuda::busiest_trace(snapshot))
-    return Error{ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history, without @POINT",
-                 std::nullopt, ref.ref};
-  Result<TopReport> top = diff::top(ref, options);
-  if (!top) return std::move(top).error();
+    fail({ErrorCode::usage, "no trace in this snapshot: expected a CUDA snapshot with history, without @POINT",
+          std::nullopt, ref.ref});
+  const TopReport top = value_or_throw(diff::top(ref, options));
   for (const DeviceTrace& trace : snapshot.allocator->traces) {
     if (trace.host || trace.events.empty()) continue;
-    Groups groups(top->view, no_stack_recorded(snapshot));
+    Groups groups(top.view, no_stack_recorded(snapshot));
     cuda::TimelineOptions wanted;
     wanted.by_role = by_role;
     if (by_role) wanted.steady = wanted.grown = kRoleNames.size();
-    Result<MemoryTimeline> timeline = cuda::timeline(
-        snapshot, {trace.device, false}, [&groups](StackId stack) { return groups.of(stack); }, wanted);
-    if (!timeline) return std::move(timeline).error();
-    story.pages.emplace_back(render::TimelinePage{*std::move(timeline), groups.stacks(), top->view, by_role});
+    MemoryTimeline timeline = value_or_throw(cuda::timeline(
+        snapshot, {trace.device, false}, [&groups](StackId stack) { return groups.of(stack); }, wanted));
+    story.pages.emplace_back(render::TimelinePage{std::move(timeline), groups.stacks(), top.view, by_role});
   }
-  return ok();
 }
 
 }  // namespace
@@ -72,38 +70,33 @@ std::string source_text(const Loaded& loaded) {
 }
 
 Result<render::MemoryStory> tell_memory(const Loaded& loaded, const MemoryPages& pages, const DiffOptions& wanted) {
-  DiffOptions options = wanted;
-  const bool by_role = is_by_role(wanted);
-  options.by = GroupBy::stack;
-  options.metric.clear();
-  render::MemoryStory story;
-  story.source = source_text(loaded);
-  if (pages.timeline) {
-    for (const LoadedSnapshot& item : loaded.snapshots) {
-      if (Status added = add_timelines(item.ref, options, by_role, story); !added) return std::move(added).error();
+  return guarded([&] {
+    DiffOptions options = wanted;
+    const bool by_role = is_by_role(wanted);
+    options.by = GroupBy::stack;
+    options.metric.clear();
+    render::MemoryStory story;
+    story.source = source_text(loaded);
+    if (pages.timeline) {
+      for (const LoadedSnapshot& item : loaded.snapshots) add_timelines(item.ref, options, by_role, story);
     }
-  }
-  if (!pages.segments && !pages.pins) return story;
-  if (loaded.snapshots.size() > 2 && !pages.ends_only)
-    return Error{ErrorCode::usage, "segments of one snapshot, or of one and its baseline: found " +
-                                       std::to_string(loaded.snapshots.size())};
-  SnapshotRef current = loaded.snapshots.back().ref;
-  if (by_role) {
-    const Result<Labelled> with_roles = labelled({&current, 1}, wanted);
-    if (!with_roles) return with_roles.error();
-    current = with_roles->snapshots.front();
-  }
-  SnapshotRef baseline;
-  if (loaded.snapshots.size() > 1) {
-    baseline = loaded.snapshots.front().ref;
-    // A page outlives the store's numbers.
-    if (!loaded.snapshots.front().name.empty()) baseline.ref = loaded.snapshots.front().name;
-  }
-  Result<PinReport> pins = make_pins(baseline, current, options);
-  if (!pins) return std::move(pins).error();
-  if (pages.segments) story.pages.emplace_back(render::SegmentsPage{*pins, by_role});
-  if (pages.pins) story.pages.emplace_back(render::PinsPage{*pins});
-  return story;
+    if (!pages.segments && !pages.pins) return story;
+    if (loaded.snapshots.size() > 2 && !pages.ends_only)
+      fail(ErrorCode::usage,
+           "segments of one snapshot, or of one and its baseline: found " + std::to_string(loaded.snapshots.size()));
+    SnapshotRef current = loaded.snapshots.back().ref;
+    if (by_role) current = value_or_throw(labelled({&current, 1}, wanted)).snapshots.front();
+    SnapshotRef baseline;
+    if (loaded.snapshots.size() > 1) {
+      baseline = loaded.snapshots.front().ref;
+      // A page outlives the store's numbers.
+      if (!loaded.snapshots.front().name.empty()) baseline.ref = loaded.snapshots.front().name;
+    }
+    const PinReport pins = value_or_throw(make_pins(baseline, current, options));
+    if (pages.segments) story.pages.emplace_back(render::SegmentsPage{pins, by_role});
+    if (pages.pins) story.pages.emplace_back(render::PinsPage{pins});
+    return story;
+  });
 }
 
 }  // namespace snapdiff::session

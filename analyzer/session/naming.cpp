@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "snapdiff/failure.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::session {
@@ -96,16 +97,13 @@ Result<symbols::Named> name_snapshots(std::span<const Snapshot> snapshots, const
 }
 
 Result<StoreNames> name_store(store::Store& store, const Request& request, bool again) {
-  const Result<std::vector<Snapshot>> addresses = store.addresses();
-  if (!addresses) return addresses.error();
-  Result<symbols::Named> named = name_snapshots(*addresses, request, again);
-  if (!named) return std::move(named).error();
-  StoreNames names{std::move(named->report), 0};
-  if (names.report.addresses == 0) return names;
-  const Result<std::size_t> changed = store.take_names(*named->snapshots.front().dictionary);
-  if (!changed) return changed.error();
-  names.changed = *changed;
-  return names;
+  return guarded([&] {
+    symbols::Named named = value_or_throw(name_snapshots(value_or_throw(store.addresses()), request, again));
+    StoreNames names{std::move(named.report), 0};
+    if (names.report.addresses > 0)
+      names.changed = value_or_throw(store.take_names(*named.snapshots.front().dictionary));
+    return names;
+  });
 }
 
 Note naming_note(const symbols::SymbolReport& report, const Request& request) {

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "snapdiff/failure.hpp"
 #include "snapdiff/nearest.hpp"
 
 namespace snapdiff::session {
@@ -130,13 +131,11 @@ bool is_whole_series(const Operand& operand) {
 Operand series_operand(const std::string& name) { return {name, SeriesOperand{name, 0, 0, ""}}; }
 
 Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts) {
-  std::vector<Operand> operands;
-  for (const std::string& text : texts) {
-    Result<Operand> operand = parse_operand(text);
-    if (!operand) return std::move(operand).error();
-    operands.push_back(*std::move(operand));
-  }
-  return operands;
+  return guarded([&] {
+    std::vector<Operand> operands;
+    for (const std::string& text : texts) operands.push_back(value_or_throw(parse_operand(text)));
+    return operands;
+  });
 }
 
 }  // namespace snapdiff::session

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/render/drawing.hpp"
 #include "analyzer/session/compared.hpp"
 #include "analyzer/session/postmortem_series.hpp"

@@ -8,6 +8,7 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/pinning.hpp"
 
@@ -86,7 +87,7 @@ SegmentFacts facts_of(const AllocatorState& state, std::size_t s) {
 }
 
 /// Both came out of one file, but a store that somebody changed may hold what does not fit together.
-Status check_fit(const Snapshot& snapshot) {
+void check_fit(const Snapshot& snapshot, const std::string& ref) {
   std::int64_t in_rows = 0;
   const Column& column = *snapshot.column("pinned_space");
   bool fits = true;
@@ -94,12 +95,14 @@ Status check_fit(const Snapshot& snapshot) {
   std::int64_t in_segments = 0;
   for (const SegmentHolder& holder : segment_holders(*snapshot.allocator))
     fits = fits && checked_add(in_segments, holder.pinned, in_segments);
-  if (fits && in_rows == in_segments) return ok();
-  return Error{ErrorCode::malformed, "rows pin " + std::to_string(in_rows) + " bytes, segments hold " +
-                                         std::to_string(in_segments) + " pinned ones: expected the same"};
+  if (!fits || in_rows != in_segments)
+    fail({ErrorCode::malformed,
+          "rows pin " + std::to_string(in_rows) + " bytes, segments hold " + std::to_string(in_segments) +
+              " pinned ones: expected the same",
+          std::nullopt, ref});
 }
 
-Status add_segments(const AllocatorState& state, StackId no_stack, Join& join, PinReport& out) {
+void add_segments(const AllocatorState& state, StackId no_stack, Join& join, PinReport& out) {
   constexpr std::uint32_t kHidden = 0xffffffff;
   std::vector<std::uint32_t> number(state.segments.size_rows(), kHidden);
   for (std::size_t s = 0; s < state.segments.size_rows(); ++s) {
@@ -107,7 +110,7 @@ Status add_segments(const AllocatorState& state, StackId no_stack, Join& join, P
     number[s] = static_cast<std::uint32_t>(out.segments.size());
     out.segments.push_back(facts_of(state, s));
     if (__builtin_add_overflow(out.reserved, out.segments.back().size, &out.reserved))
-      return Error{ErrorCode::limit, "sum of segments is beyond 2^63-1, expected it to fit in 64 bits"};
+      fail(ErrorCode::limit, "sum of segments is beyond 2^63-1, expected it to fit in 64 bits");
   }
   // One edge for each shown stack: several stacks may look the same once frames are hidden.
   std::map<std::pair<std::uint32_t, std::uint32_t>, PinEdge> edges;
@@ -131,7 +134,6 @@ Status add_segments(const AllocatorState& state, StackId no_stack, Join& join, P
   for (const SegmentFacts& segment : out.segments) {
     if (segment.holders == 0) out.releasable += segment.size;
   }
-  return ok();
 }
 
 void sort_rows(PinReport& out) {
@@ -188,52 +190,48 @@ StackId no_stack_recorded(const Snapshot& snapshot) {
 }
 
 Result<PinReport> make_pins(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options) {
-  const Snapshot& snapshot = *current.snapshot;
-  if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments || snapshot.column("pinned_space") == nullptr)
-    return Error{ErrorCode::usage, "no segments in this snapshot: expected a CUDA memory snapshot"};
-  if (Status fits = check_fit(snapshot); !fits) return std::move(fits).error().about(current.ref);
-  PinReport out;
-  out.baseline = baseline;
-  out.current = current;
-  Join join(out);
-  constexpr std::pair<const char*, Change PinnedRow::*> kColumns[] = {
-      {"inuse_space", &PinnedRow::live}, {"pinned_space", &PinnedRow::pinned}, {"sole_space", &PinnedRow::sole}};
-  for (const auto& [metric, column] : kColumns) {
-    DiffOptions one = options;
-    one.metric = metric;
-    one.by = GroupBy::stack;
-    // Filters of stacks would break the sums; frames may be hidden.
-    one.focus.clear();
-    one.ignore.clear();
-    if (out.has_baseline()) {
-      Result<GrowthReport> report = diff::diff(baseline, current, one);
-      if (!report) return std::move(report).error();
-      join.add(*report, column, [](const GrowthRow& row) { return row.value; });
-    } else {
-      Result<TopReport> report = diff::top(current, one);
-      if (!report) return std::move(report).error();
-      join.add(*report, column, [](const TopRow& row) { return Change{0, row.value}; });
+  return guarded([&] {
+    const Snapshot& snapshot = *current.snapshot;
+    if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments ||
+        snapshot.column("pinned_space") == nullptr)
+      fail(ErrorCode::usage, "no segments in this snapshot: expected a CUDA memory snapshot");
+    check_fit(snapshot, current.ref);
+    PinReport out;
+    out.baseline = baseline;
+    out.current = current;
+    Join join(out);
+    constexpr std::pair<const char*, Change PinnedRow::*> kColumns[] = {
+        {"inuse_space", &PinnedRow::live}, {"pinned_space", &PinnedRow::pinned}, {"sole_space", &PinnedRow::sole}};
+    for (const auto& [metric, column] : kColumns) {
+      DiffOptions one = options;
+      one.metric = metric;
+      one.by = GroupBy::stack;
+      // Filters of stacks would break the sums; frames may be hidden.
+      one.focus.clear();
+      one.ignore.clear();
+      if (out.has_baseline()) {
+        join.add(value_or_throw(diff::diff(baseline, current, one)), column,
+                 [](const GrowthRow& row) { return row.value; });
+      } else {
+        join.add(value_or_throw(diff::top(current, one)), column, [](const TopRow& row) {
+          return Change{0, row.value};
+        });
+      }
     }
-  }
-  if (out.view == nullptr) {
-    Result<TopReport> report = diff::top(current, options);
-    if (!report) return std::move(report).error();
-    out.view = report->view;
-  }
-  if (Status added = add_segments(*snapshot.allocator, no_stack_recorded(snapshot), join, out); !added)
-    return std::move(added).error();
-  sort_rows(out);
-  for (const PinnedRow& row : out.rows) {
-    out.live.baseline += row.live.baseline;
-    out.live.current += row.live.current;
-    out.pinned.baseline += row.pinned.baseline;
-    out.pinned.current += row.pinned.current;
-  }
-  std::int64_t by_segment = 0;
-  for (const SegmentFacts& segment : out.segments) by_segment += segment.pinned;
-  if (by_segment != out.pinned.current)
-    return Error{ErrorCode::internal, "pinned bytes of stacks and of segments differ"};
-  return out;
+    if (out.view == nullptr) out.view = value_or_throw(diff::top(current, options)).view;
+    add_segments(*snapshot.allocator, no_stack_recorded(snapshot), join, out);
+    sort_rows(out);
+    for (const PinnedRow& row : out.rows) {
+      out.live.baseline += row.live.baseline;
+      out.live.current += row.live.current;
+      out.pinned.baseline += row.pinned.baseline;
+      out.pinned.current += row.pinned.current;
+    }
+    std::int64_t by_segment = 0;
+    for (const SegmentFacts& segment : out.segments) by_segment += segment.pinned;
+    if (by_segment != out.pinned.current) fail(ErrorCode::internal, "pinned bytes of stacks and of segments differ");
+    return out;
+  });
 }
 
 }  // namespace snapdiff::session

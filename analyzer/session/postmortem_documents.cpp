@@ -9,6 +9,7 @@
 #include "analyzer/html/html.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/memory_story.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -33,15 +34,12 @@ Loaded only(const LoadedSnapshot& snapshot) {
 }
 
 /// Charts of CUDA devices: the last trace, and where the segments lie at the end. No pages elsewhere.
-Result<render::MemoryStory> device_pages(const Postmortem& report, const ReportedSeries& series,
-                                         const DiffOptions& view) {
+render::MemoryStory device_pages(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view) {
   render::MemoryStory story;
   const LoadedSnapshot& last = series.trace ? *series.trace : series.loaded.snapshots.back();
   const Snapshot& snapshot = *last.ref.snapshot;
   if (snapshot.allocator != nullptr && cuda::busiest_trace(snapshot)) {
-    Result<render::MemoryStory> timeline = tell_memory(only(last), {.timeline = true}, view);
-    if (!timeline) return std::move(timeline).error();
-    story.pages = std::move(timeline->pages);
+    story.pages = value_or_throw(tell_memory(only(last), {.timeline = true}, view)).pages;
   }
   if (report.pins) {
     story.pages.emplace_back(render::SegmentsPage{*report.pins, true});
@@ -60,47 +58,42 @@ void redact(const postmortem::Redactor& redactor, render::MemoryStory& story) {
 
 Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view,
                              const DocumentOptions& options) {
-  Result<render::MemoryStory> memory = device_pages(report, series, view);
-  if (!memory) return std::move(memory).error();
-  if (options.redactor != nullptr) redact(*options.redactor, *memory);
-  memory->title = report.title;
-  memory->version = report.version;
-  memory->created_at_ns = report.created_at_ns;
-  return options.drawing->postmortem_pdf(report, *memory, {.max_nodes = options.max_nodes}, options.paper,
-                                         options.full);
+  return guarded([&] {
+    render::MemoryStory memory = device_pages(report, series, view);
+    if (options.redactor != nullptr) redact(*options.redactor, memory);
+    memory.title = report.title;
+    memory.version = report.version;
+    memory.created_at_ns = report.created_at_ns;
+    return value_or_throw(
+        options.drawing->postmortem_pdf(report, memory, {.max_nodes = options.max_nodes}, options.paper, options.full));
+  });
 }
 
 }  // namespace
 
 Result<std::vector<Document>> make_documents(const Postmortem& report, const ReportedSeries& series,
                                              const DiffOptions& view, const DocumentOptions& options) {
-  html::HtmlOptions page;
-  if (options.drawing != nullptr && !report.growth().metric.empty()) {
-    Result<std::string> graph = options.drawing->growth_svg(report, {.max_nodes = options.max_nodes});
-    if (!graph) return std::move(graph).error();
-    page.graph_svg = *std::move(graph);
-  }
-  // Fonts are used in one thread at a time: the page needs none any more.
-  std::future<Result<std::string>> pdf;
-  if (options.drawing != nullptr)
-    pdf = std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
-  Result<std::string> html = html::to_html(report, page);
-  report::Style style;
-  style.max_rows = options.rows.value_or(kTicketRows);
-  std::string markdown = report::postmortem_markdown(report, style);
-  style.max_rows = options.rows.value_or(json_rows(report));
-  std::string json = report::postmortem_json(report, style);
-  std::vector<Document> documents;
-  if (pdf.valid()) {
-    Result<std::string> made = pdf.get();
-    if (!made) return std::move(made).error();
-    documents.push_back({"report.pdf", *std::move(made)});
-  }
-  if (!html) return std::move(html).error();
-  documents.push_back({"report.html", *std::move(html)});
-  documents.push_back({"report.md", std::move(markdown)});
-  documents.push_back({"report.json", std::move(json)});
-  return documents;
+  return guarded([&] {
+    html::HtmlOptions page;
+    if (options.drawing != nullptr && !report.growth().metric.empty())
+      page.graph_svg = value_or_throw(options.drawing->growth_svg(report, {.max_nodes = options.max_nodes}));
+    // Fonts are used in one thread at a time: the page needs none any more.
+    std::future<Result<std::string>> pdf;
+    if (options.drawing != nullptr)
+      pdf = std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
+    Result<std::string> html = html::to_html(report, page);
+    report::Style style;
+    style.max_rows = options.rows.value_or(kTicketRows);
+    std::string markdown = report::postmortem_markdown(report, style);
+    style.max_rows = options.rows.value_or(json_rows(report));
+    std::string json = report::postmortem_json(report, style);
+    std::vector<Document> documents;
+    if (pdf.valid()) documents.push_back({"report.pdf", value_or_throw(pdf.get())});
+    documents.push_back({"report.html", value_or_throw(std::move(html))});
+    documents.push_back({"report.md", std::move(markdown)});
+    documents.push_back({"report.json", std::move(json)});
+    return documents;
+  });
 }
 
 }  // namespace snapdiff::session

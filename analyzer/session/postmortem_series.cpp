@@ -6,13 +6,13 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/session/device_peak.hpp"
+#include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/document.hpp"
-#include "analyzer/session/failures.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/pins.hpp"
-#include "analyzer/session/series_choice.hpp"
+#include "analyzer/session/series_identity.hpp"
 #include "analyzer/story/make_story.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -22,25 +22,18 @@ constexpr std::uint64_t kMoments = 24;
 constexpr std::size_t kMostMoments = 60;
 
 /// What is known of the memory of CUDA devices: the last failure, and who pins segments at the end.
-Status add_device_memory(const ReportedSeries& series, const std::vector<SnapshotRef>& refs, const DiffOptions& view,
-                         postmortem::Request& request) {
-  if (series.trace) {
-    const Result<std::shared_ptr<const OutOfMemory>> failure = last_failure(*series.trace->ref.snapshot);
-    if (!failure) return failure.error();
-    if (*failure != nullptr) request.failure = **failure;
-  }
-  for (std::size_t i = refs.size(); i-- > 0 && !request.failure;) {
-    const Result<std::shared_ptr<const OutOfMemory>> failure = last_failure(*refs[i].snapshot);
-    if (!failure) return failure.error();
-    if (*failure != nullptr) request.failure = **failure;
+void add_device_memory(const ReportedSeries& series, const std::vector<SnapshotRef>& refs, const DiffOptions& view,
+                       postmortem::Request& request) {
+  std::vector<const Snapshot*> from_the_last;
+  if (series.trace) from_the_last.push_back(series.trace->ref.snapshot.get());
+  for (std::size_t i = refs.size(); i-- > 0;) from_the_last.push_back(refs[i].snapshot.get());
+  for (std::size_t i = 0; i < from_the_last.size() && !request.failure; ++i) {
+    if (const auto failure = value_or_throw(last_failure(*from_the_last[i]))) request.failure = *failure;
   }
   const Snapshot& last = *refs.back().snapshot;
-  if (last.allocator == nullptr || !last.allocator->has_segments || last.column("pinned_space") == nullptr) return ok();
+  if (last.allocator == nullptr || !last.allocator->has_segments || last.column("pinned_space") == nullptr) return;
   const bool first_too = refs.front().snapshot->column("pinned_space") != nullptr;
-  Result<PinReport> pins = make_pins(first_too ? refs.front() : SnapshotRef{}, refs.back(), view);
-  if (!pins) return std::move(pins).error();
-  request.pins = *std::move(pins);
-  return ok();
+  request.pins = value_or_throw(make_pins(first_too ? refs.front() : SnapshotRef{}, refs.back(), view));
 }
 
 bool has_rows(const LoadedSnapshot& item) { return !item.ref.snapshot->samples.columns.empty(); }
@@ -145,63 +138,57 @@ ReportedSeries series_of_one(const Loaded& loaded) {
 }  // namespace
 
 Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
-  if (loaded.snapshots.size() != 1) return std::optional<ReportedSeries>();
-  const LoadedSnapshot& whole = loaded.snapshots.front();
-  const Snapshot& snapshot = *whole.ref.snapshot;
-  if (snapshot.allocator == nullptr) return std::optional<ReportedSeries>();
-  if (cuda::held_memory(snapshot)) return std::optional(series_of_one(loaded));
-  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
-  if (!trace) return std::optional<ReportedSeries>();
-  const Result<Iterations> iterations = cuda::iterations(snapshot, *trace);
-  if (!iterations) return iterations.error();
-  const bool by_iteration = iterations->size() >= 2;
-  Result<std::vector<LoadedSnapshot>> moments =
-      by_iteration ? iterations_of(snapshot, whole.ref.ref, trace->device, kMostMoments)
-                   : moments_with_peak(snapshot, whole.ref.ref, trace->device, kMoments);
-  if (!moments) return std::move(moments).error();
-  ReportedSeries series;
-  series.loaded.snapshots = *std::move(moments);
-  series.loaded.order_note =
-      by_iteration ? "at the end of each iteration of its training loop" : "evenly along its trace, and at its peak";
-  series.loaded.notes = loaded.notes;
-  series.loaded.named = loaded.named;
-  series.trace = whole;
-  series.by_iteration = by_iteration;
-  return std::optional(std::move(series));
+  return guarded([&]() -> std::optional<ReportedSeries> {
+    if (loaded.snapshots.size() != 1) return std::nullopt;
+    const LoadedSnapshot& whole = loaded.snapshots.front();
+    const Snapshot& snapshot = *whole.ref.snapshot;
+    if (snapshot.allocator == nullptr) return std::nullopt;
+    if (cuda::held_memory(snapshot)) return series_of_one(loaded);
+    const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+    if (!trace) return std::nullopt;
+    const bool by_iteration = value_or_throw(cuda::iterations(snapshot, *trace)).size() >= 2;
+    ReportedSeries series;
+    series.loaded.snapshots =
+        value_or_throw(by_iteration ? iterations_of(snapshot, whole.ref.ref, trace->device, kMostMoments)
+                                    : moments_with_peak(snapshot, whole.ref.ref, trace->device, kMoments));
+    series.loaded.order_note =
+        by_iteration ? "at the end of each iteration of its training loop" : "evenly along its trace, and at its peak";
+    series.loaded.notes = loaded.notes;
+    series.loaded.named = loaded.named;
+    series.trace = whole;
+    series.by_iteration = by_iteration;
+    return series;
+  });
 }
 
 Result<ReportedSeries> reported_series(const Loaded& loaded) {
-  Result<std::optional<ReportedSeries>> moments = series_of_trace(loaded);
-  if (!moments) return std::move(moments).error();
-  if (*moments) return **std::move(moments);
-  return ReportedSeries{"", loaded, {}};
+  return guarded([&] { return value_or_throw(series_of_trace(loaded)).value_or(ReportedSeries{"", loaded, {}}); });
 }
 
 Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& view, std::optional<std::int64_t> limit,
                             const postmortem::Rules& rules) {
-  const Loaded& loaded = series.loaded;
-  const std::vector<SnapshotRef> refs = loaded.refs();
-  postmortem::Request request;
-  request.view = view;
-  request.limit = limit;
-  request.title = title_of(loaded);
-  request.version = kVersion;
-  const bool is_one = refs.size() == 2 && refs.front().snapshot == refs.back().snapshot;
-  request.order_note = is_one ? loaded.order_note : order_of(loaded);
-  request.created_at_ns = document_time_ns(loaded);
-  request.missing = missing_inputs(loaded);
-  request.notes = loaded.notes;
-  add_left_out(loaded, request.notes);
-  if (Status added = add_device_memory(series, refs, view, request); !added) return std::move(added).error();
-  Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
-  if (report && report->trend.series.overall.story != nullptr) tell_objects(report->trend.series.overall);
-  if (report && series.trace) {
-    const Result<std::shared_ptr<const PeakStory>> peak = device_peak(series.trace->ref, view);
-    if (!peak) return peak.error();
-    story::tell_peak(report->trend, *peak, series.by_iteration);
-  }
-  if (report) report->narrative = postmortem::tell(*report, rules);
-  return report;
+  return guarded([&] {
+    const Loaded& loaded = series.loaded;
+    const std::vector<SnapshotRef> refs = loaded.refs();
+    postmortem::Request request;
+    request.view = view;
+    request.limit = limit;
+    request.title = title_of(loaded);
+    request.version = kVersion;
+    const bool is_one = refs.size() == 2 && refs.front().snapshot == refs.back().snapshot;
+    request.order_note = is_one ? loaded.order_note : order_of(loaded);
+    request.created_at_ns = document_time_ns(loaded);
+    request.missing = missing_inputs(loaded);
+    request.notes = loaded.notes;
+    add_left_out(loaded, request.notes);
+    add_device_memory(series, refs, view, request);
+    Postmortem report = value_or_throw(postmortem::assemble(refs, std::move(request)));
+    if (report.trend.series.overall.story != nullptr) tell_objects(report.trend.series.overall);
+    if (series.trace)
+      story::tell_peak(report.trend, value_or_throw(device_peak(series.trace->ref, view)), series.by_iteration);
+    report.narrative = postmortem::tell(report, rules);
+    return report;
+  });
 }
 
 }  // namespace snapdiff::session

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analyzer/session/series_identity.hpp"
-#include "analyzer/session/store_in_turn.hpp"
 #include "analyzer/session/view_json.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 
@@ -46,7 +46,11 @@ void Recording::work() {
   if (!prepared || !prepared->publish()) {
     prepared.reset();
     done_.ids.clear();
-    done_.status = store_all();
+    done_.status = guarded([&] {
+      const store::Access access = done_.any_file ? store::Access::create : store::Access::write;
+      store::Store store = value_or_throw(store::Store::open(done_.choice.path, access));
+      add_all(store);
+    });
   }
   done_.created = !was_there && done_.added && done_.status;
 }
@@ -57,26 +61,23 @@ std::optional<store::Store> Recording::draft() {
   if (exists() || std::any_of(snapshots_.begin(), snapshots_.end(), [](const auto& s) { return s.stored; }))
     return std::nullopt;
   Result<store::Store> store = store::Store::draft(done_.choice.path);
-  if (!store || !add_all(*store)) return std::nullopt;
+  if (!store || !guarded([&] { add_all(*store); })) return std::nullopt;
   return *std::move(store);
 }
 
-Status Recording::add_all(store::Store& store) {
+void Recording::add_all(store::Store& store) {
   SeriesNames names(store);
   std::vector<std::string> series(snapshots_.size(), series_);
   for (std::size_t i = 0; i < snapshots_.size(); ++i) {
     if (!series_.empty() || snapshots_[i].stored) continue;
-    Result<std::string> name = gathered_ ? names.name_for(snapshots_[i]) : names.name_beside(snapshots_[i]);
-    if (!name) return std::move(name).error();
-    series[i] = *std::move(name);
+    series[i] = value_or_throw(gathered_ ? names.name_for(snapshots_[i]) : names.name_beside(snapshots_[i]));
   }
   std::vector<std::pair<const Snapshot*, std::string>> fresh;
   for (std::size_t i = 0; i < snapshots_.size(); ++i) {
     if (!snapshots_[i].stored) fresh.emplace_back(snapshots_[i].ref.snapshot.get(), std::move(series[i]));
   }
-  const Result<std::vector<store::Imported>> imported = store_in_turn(store, fresh);
-  if (!imported) return imported.error();
-  auto next = imported->begin();
+  const std::vector<store::Imported> imported = value_or_throw(store_in_turn(store, fresh));
+  auto next = imported.begin();
   for (const LoadedSnapshot& s : snapshots_) {
     done_.added = done_.added || (!s.stored && !next->was_present);
     done_.ids.push_back(s.stored ? *s.stored : (next++)->id);
@@ -85,24 +86,10 @@ Status Recording::add_all(store::Store& store) {
     std::set<const Dictionary*> done;
     for (const LoadedSnapshot& s : snapshots_) {
       const Dictionary* const dictionary = s.ref.snapshot->dictionary.get();
-      if (!done.insert(dictionary).second) continue;
-      if (const Result<std::size_t> taken = store.take_names(*dictionary); !taken) return taken.error();
+      if (done.insert(dictionary).second) value_or_throw(store.take_names(*dictionary));
     }
   }
-  return remember(store);
-}
-
-Status Recording::remember(store::Store& store) {
-  const Result<std::optional<SnapshotId>> newest = store.newest();
-  if (!newest) return newest.error();
-  return store.remember({done_.ids, options_to_json(options_, *newest)});
-}
-
-Status Recording::store_all() {
-  Result<store::Store> store =
-      store::Store::open(done_.choice.path, done_.any_file ? store::Access::create : store::Access::write);
-  if (!store) return std::move(store).error();
-  return add_all(*store);
+  value_or_throw(store.remember({done_.ids, options_to_json(options_, value_or_throw(store.newest()))}));
 }
 
 Recorded Recording::finish(const Watch& watch) {
@@ -110,6 +97,39 @@ Recorded Recording::finish(const Watch& watch) {
   decide(true);
   in_stage(watch, "storing", [&] { thread_.join(); });
   return std::move(done_);
+}
+
+namespace {
+
+/// Of which a file may hold very many: a log's, or those with few rows.
+bool is_small(const Snapshot& snapshot) {
+  constexpr std::size_t kFewRows = 256;
+  return snapshot.samples.size() <= kFewRows && snapshot.allocator == nullptr;
+}
+
+/// In one transaction, which holds a lock meanwhile.
+constexpr std::size_t kRowsTogether = 65'536;
+
+}  // namespace
+
+Result<std::vector<store::Imported>> store_in_turn(
+    store::Store& store, const std::vector<std::pair<const Snapshot*, std::string>>& snapshots) {
+  std::vector<store::Imported> all;
+  for (std::size_t i = 0; i < snapshots.size();) {
+    const std::string& series = snapshots[i].second;
+    std::vector<const Snapshot*> together{snapshots[i].first};
+    const bool small = is_small(*together.front());
+    std::size_t rows = together.front()->samples.size();
+    for (++i; small && i < snapshots.size() && snapshots[i].second == series && is_small(*snapshots[i].first); ++i) {
+      rows += snapshots[i].first->samples.size();
+      if (rows > kRowsTogether) break;
+      together.push_back(snapshots[i].first);
+    }
+    const Result<std::vector<store::Imported>> imported = store.add_all(together, series);
+    if (!imported) return imported.error();
+    all.insert(all.end(), imported->begin(), imported->end());
+  }
+  return all;
 }
 
 }  // namespace snapdiff::session

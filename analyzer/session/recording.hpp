@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "analyzer/session/load.hpp"
+#include "analyzer/store/store.hpp"
 #include "snapdiff/growth.hpp"
 
 namespace snapdiff::session {
@@ -48,9 +50,7 @@ class Recording {
   void decide(bool wanted);
   /// A store with everything in it that is not yet at its path, where there was nothing.
   std::optional<store::Store> draft();
-  Status add_all(store::Store& store);
-  Status remember(store::Store& store);
-  Status store_all();
+  void add_all(store::Store& store);
 
   std::vector<LoadedSnapshot> snapshots_;
   DiffOptions options_;
@@ -67,5 +67,11 @@ class Recording {
 /// named one, it leaves nothing behind that a later command would take unasked. Snapshots out of a store are not one of
 /// its own: there only the comparison is remembered.
 StoreChoice store_for_reading(const Request& request, const Loaded& loaded);
+
+/// Stores snapshots at the ends of their series, in this order; those that are small and stand together in one
+/// transaction: to find out what the store has already takes a look at each snapshot of the series. Errors: the
+/// store's.
+Result<std::vector<store::Imported>> store_in_turn(
+    store::Store& store, const std::vector<std::pair<const Snapshot*, std::string>>& snapshots);
 
 }  // namespace snapdiff::session

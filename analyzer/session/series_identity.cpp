@@ -9,7 +9,9 @@
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/facts_text.hpp"
+#include "analyzer/session/list_text.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -110,6 +112,32 @@ bool share_a_counter(const Snapshot& a, const Snapshot& b) {
                      [&](const Counter& counter) { return names.count(counter.name) > 0; });
 }
 
+/// Adds a snapshot to the part that is its own, or to a new one of that name.
+template <class IsItsOwn>
+void add_to(std::vector<SeriesPart>& parts, std::size_t snapshot, const std::string& name, IsItsOwn is_its_own) {
+  auto own = std::find_if(parts.begin(), parts.end(), is_its_own);
+  if (own == parts.end()) own = parts.insert(own, SeriesPart{name, {}});
+  own->snapshots.push_back(snapshot);
+}
+
+constexpr std::size_t kMostNamed = 8;
+
+std::string list_of(const std::vector<SeriesPart>& parts, const Loaded& loaded) {
+  std::vector<std::string> names;
+  for (const SeriesPart& part : parts) {
+    const std::string& format = loaded.snapshots[part.snapshots.front()].ref.snapshot->facts.format;
+    names.push_back(part.name + " (" + std::to_string(part.snapshots.size()) + (format.empty() ? "" : " " + format) +
+                    ")");
+  }
+  return list_and_others(names, kMostNamed);
+}
+
+void keep(Loaded& loaded, const SeriesPart& part) {
+  std::vector<LoadedSnapshot> kept;
+  for (const std::size_t i : part.snapshots) kept.push_back(std::move(loaded.snapshots[i]));
+  loaded.snapshots = std::move(kept);
+}
+
 }  // namespace
 
 bool may_be_one_program(const Snapshot& a, const Snapshot& b) {
@@ -130,48 +158,87 @@ bool may_be_one_program(const Snapshot& a, const Snapshot& b) {
   return matched_bytes(a, b) >= least;
 }
 
-std::vector<FileSeries> series_in(const std::vector<LoadedSnapshot>& snapshots) {
+std::vector<SeriesPart> series_in(const std::vector<LoadedSnapshot>& snapshots) {
   const auto put_apart = [&](bool by_stem) {
-    std::vector<FileSeries> all;
+    std::vector<SeriesPart> all;
     for (std::size_t i = 0; i < snapshots.size(); ++i) {
       const Snapshot& snapshot = *snapshots[i].ref.snapshot;
-      const auto is_its = [&](const FileSeries& series) {
+      const auto is_its = [&](const SeriesPart& series) {
         const Snapshot& last = *snapshots[series.snapshots.back()].ref.snapshot;
         return (!by_stem || stem_of(last) == stem_of(snapshot)) && may_be_one_program(last, snapshot);
       };
-      const auto own = std::find_if(all.begin(), all.end(), is_its);
-      if (own == all.end()) {
-        all.push_back({stem_of(snapshot), {i}});
-      } else {
-        own->snapshots.push_back(i);
-      }
+      add_to(all, i, stem_of(snapshot), is_its);
     }
     return all;
   };
-  std::vector<FileSeries> all = put_apart(true);
-  if (std::all_of(all.begin(), all.end(), [](const FileSeries& series) { return series.snapshots.size() == 1; }))
+  std::vector<SeriesPart> all = put_apart(true);
+  if (std::all_of(all.begin(), all.end(), [](const SeriesPart& series) { return series.snapshots.size() == 1; }))
     all = put_apart(false);
   std::map<std::string, std::size_t> named;
-  for (FileSeries& series : all) {
+  for (SeriesPart& series : all) {
     if (const std::size_t number = ++named[series.name]; number > 1) series.name += "-" + std::to_string(number);
   }
   return all;
 }
 
-Result<SeriesNames::Known*> SeriesNames::known(const std::string& name) {
-  if (const auto found = known_.find(name); found != known_.end()) return &found->second;
-  Result<std::optional<store::SeriesEnd>> end = store_->series_end(name);
-  if (!end) return std::move(end).error();
-  Known series;
-  if (*end) {
-    series.exists = true;
-    series.sources = std::move((*end)->sources);
-    series.last_stored = (*end)->newest;
+std::vector<SeriesPart> parts_of(const std::vector<LoadedSnapshot>& snapshots) {
+  std::vector<SeriesPart> parts;
+  std::vector<LoadedSnapshot> files;
+  std::vector<std::size_t> place;
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    if (!snapshots[i].stored) {
+      files.push_back(snapshots[i]);
+      place.push_back(i);
+      continue;
+    }
+    const std::string& name = snapshots[i].ref.series;
+    add_to(parts, i, name, [&](const SeriesPart& part) { return part.name == name; });
   }
-  return &(known_[name] = std::move(series));
+  for (SeriesPart& series : series_in(files)) {
+    for (std::size_t& i : series.snapshots) i = place[i];
+    parts.push_back(std::move(series));
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const SeriesPart& a, const SeriesPart& b) { return a.snapshots.size() > b.snapshots.size(); });
+  return parts;
 }
 
-Result<bool> SeriesNames::fits(Known& series, const LoadedSnapshot& item) {
+Status keep_one_series(Loaded& loaded, const std::string& series, const std::string& what) {
+  if (loaded.snapshots.size() < 2) return ok();
+  const std::vector<SeriesPart> parts = parts_of(loaded.snapshots);
+  if (parts.size() == 1) return ok();
+  const auto named =
+      std::find_if(parts.begin(), parts.end(), [&](const SeriesPart& part) { return part.name == series; });
+  if (named != parts.end()) {
+    keep(loaded, *named);
+    return ok();
+  }
+  const bool is_clear = parts[0].snapshots.size() > 1 && parts[1].snapshots.size() == 1;
+  if (!is_clear)
+    return Error{ErrorCode::usage,
+                 std::to_string(parts.size()) + " series, which are not compared as one: found " +
+                     list_of(parts, loaded) + "; expected --series NAME with one of them",
+                 std::nullopt, what};
+  const std::vector<SeriesPart> others(parts.begin() + 1, parts.end());
+  loaded.notes.add(Severity::warning,
+                   "left out, since not of the series " + parts[0].name + ": " + list_of(others, loaded));
+  keep(loaded, parts[0]);
+  return ok();
+}
+
+SeriesNames::Known& SeriesNames::known(const std::string& name) {
+  if (const auto found = known_.find(name); found != known_.end()) return found->second;
+  std::optional<store::SeriesEnd> end = value_or_throw(store_->series_end(name));
+  Known series;
+  if (end) {
+    series.exists = true;
+    series.sources = std::move(end->sources);
+    series.last_stored = end->newest;
+  }
+  return known_[name] = std::move(series);
+}
+
+bool SeriesNames::fits(Known& series, const LoadedSnapshot& item) {
   const Snapshot& snapshot = *item.ref.snapshot;
   const std::string folder = folder_of(snapshot);
   const std::string stem = stem_of(snapshot);
@@ -182,33 +249,28 @@ Result<bool> SeriesNames::fits(Known& series, const LoadedSnapshot& item) {
   if (std::none_of(series.sources.begin(), series.sources.end(), is_beside)) return false;
   if (series.last == nullptr) {
     const SnapshotId ids[] = {*series.last_stored};
-    Result<std::vector<Snapshot>> last = store_->load(ids);
-    if (!last) return std::move(last).error();
-    series.last = std::make_shared<const Snapshot>(std::move(last->front()));
+    series.last = std::make_shared<const Snapshot>(std::move(value_or_throw(store_->load(ids)).front()));
   }
   return may_be_one_program(*series.last, snapshot);
 }
 
 Result<std::string> SeriesNames::name_for(const LoadedSnapshot& item, const std::string& suffix) {
-  const Snapshot& snapshot = *item.ref.snapshot;
-  const std::string stem = stem_of(snapshot);
-  const std::string folder = std::filesystem::path(folder_of(snapshot)).filename().string();
-  const std::string longer = folder.empty() || folder == "." || folder == ".." ? stem : folder + "/" + stem;
-  for (std::size_t number = 0;; ++number) {
-    std::string name = number == 0 ? stem : number == 1 ? longer : longer + "-" + std::to_string(number);
-    name += suffix;
-    Result<Known*> series = known(name);
-    if (!series) return std::move(series).error();
-    if ((*series)->exists) {
-      const Result<bool> is_its = fits(**series, item);
-      if (!is_its) return is_its.error();
-      if (!*is_its) continue;
+  return guarded([&] {
+    const Snapshot& snapshot = *item.ref.snapshot;
+    const std::string stem = stem_of(snapshot);
+    const std::string folder = std::filesystem::path(folder_of(snapshot)).filename().string();
+    const std::string longer = folder.empty() || folder == "." || folder == ".." ? stem : folder + "/" + stem;
+    for (std::size_t number = 0;; ++number) {
+      std::string name = number == 0 ? stem : number == 1 ? longer : longer + "-" + std::to_string(number);
+      name += suffix;
+      Known& series = known(name);
+      if (series.exists && !fits(series, item)) continue;
+      series.exists = true;
+      series.sources.push_back(snapshot.facts.source.name);
+      series.last = item.ref.snapshot;
+      return name;
     }
-    (*series)->exists = true;
-    (*series)->sources.push_back(snapshot.facts.source.name);
-    (*series)->last = item.ref.snapshot;
-    return name;
-  }
+  });
 }
 
 Result<std::string> SeriesNames::name_beside(const LoadedSnapshot& item) {

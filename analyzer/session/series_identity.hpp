@@ -25,13 +25,23 @@ inline constexpr double kLeastWhereRenamed = .5;
 /// one source are of one program.
 bool may_be_one_program(const Snapshot& a, const Snapshot& b);
 
-/// Files of one folder, put apart by stem and program: indexes of snapshots, each in the order given. Where no stem
-/// has two files, by program alone.
-struct FileSeries {
-  std::string name;  ///< the stem; with a number where two series of one folder have the same
+/// Snapshots of one series among several, as indexes in the order given.
+struct SeriesPart {
+  std::string name;  ///< of files: the stem; with a number where two series of one folder have the same
   std::vector<std::size_t> snapshots;
 };
-std::vector<FileSeries> series_in(const std::vector<LoadedSnapshot>& snapshots);
+
+/// Files of one folder, put apart by stem and program. Where no stem has two files, by program alone.
+std::vector<SeriesPart> series_in(const std::vector<LoadedSnapshot>& snapshots);
+
+/// What snapshots that one operand gathered (a folder, a label, a range of ids) are compared as: one series. Nobody
+/// said that they are one, so they are put apart first: those out of a store by its names, files as series_in() has
+/// them. Most snapshots first.
+std::vector<SeriesPart> parts_of(const std::vector<LoadedSnapshot>& snapshots);
+
+/// Leaves the snapshots of one series: the one called `series`, else the only one with two snapshots or more (the rest
+/// is named in a note). `what` is the operand. Errors: usage, with the names, where that decides nothing.
+Status keep_one_series(Loaded& loaded, const std::string& series, const std::string& what);
 
 /// Names of the series of a store that snapshots from files go to, in the order in which they are added: the stem of
 /// the file, where a series of that name is of the same folder, stem and program, or there is none; else FOLDER/STEM,
@@ -60,8 +70,8 @@ class SeriesNames {
     std::string name;
     std::shared_ptr<const Snapshot> last;
   };
-  Result<Known*> known(const std::string& name);
-  Result<bool> fits(Known& series, const LoadedSnapshot& item);
+  Known& known(const std::string& name);
+  bool fits(Known& series, const LoadedSnapshot& item);
 
   store::Store* store_;
   std::map<std::string, Known> known_;

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot.hpp"

@@ -9,6 +9,7 @@
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/load.hpp"
 #include "formats/registry.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/nearest.hpp"
 
 /// The part of load.hpp that reads the store.
@@ -123,34 +124,34 @@ Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operan
 
 Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids, const Watch& watch,
                            store::Parts parts) {
-  Result<std::vector<Snapshot>> snapshots =
-      in_stage(watch, "reading the store", [&] { return store.load(ids, parts); });
-  if (!snapshots) return std::move(snapshots).error();
-  Result<std::vector<store::SeriesInfo>> listed = store.list();
-  if (!listed) return std::move(listed).error();
-  std::map<SnapshotId, const store::SeriesInfo*> series_of;
-  for (const auto& series : *listed) {
-    for (const auto& info : series.snapshots) series_of[info.id] = &series;
-  }
-  Loaded loaded;
-  bool have_times = true;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    LoadedSnapshot item;
-    have_times = have_times && (*snapshots)[i].facts.taken_at_ns.has_value();
-    item.ref.snapshot = std::make_shared<const Snapshot>(std::move((*snapshots)[i]));
-    item.ref.ref = "@" + std::to_string(static_cast<std::int64_t>(ids[i]));
-    const auto series = series_of.find(ids[i]);
-    if (series != series_of.end()) item.ref.series = series->second->name;
-    item.stored = ids[i];
-    item.name = std::string(base_name(item.ref.snapshot->facts.source.name));
-    loaded.snapshots.push_back(std::move(item));
-  }
-  if (!ids.empty()) {
-    if (const auto series = series_of.find(ids.front()); series != series_of.end()) {
-      loaded.order_note = describe(series->second->order, have_times);
+  return guarded([&] {
+    std::vector<Snapshot> snapshots =
+        value_or_throw(in_stage(watch, "reading the store", [&] { return store.load(ids, parts); }));
+    const std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
+    std::map<SnapshotId, const store::SeriesInfo*> series_of;
+    for (const auto& series : listed) {
+      for (const auto& info : series.snapshots) series_of[info.id] = &series;
     }
-  }
-  return loaded;
+    Loaded loaded;
+    bool have_times = true;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      LoadedSnapshot item;
+      have_times = have_times && snapshots[i].facts.taken_at_ns.has_value();
+      item.ref.snapshot = std::make_shared<const Snapshot>(std::move(snapshots[i]));
+      item.ref.ref = "@" + std::to_string(static_cast<std::int64_t>(ids[i]));
+      const auto series = series_of.find(ids[i]);
+      if (series != series_of.end()) item.ref.series = series->second->name;
+      item.stored = ids[i];
+      item.name = std::string(base_name(item.ref.snapshot->facts.source.name));
+      loaded.snapshots.push_back(std::move(item));
+    }
+    if (!ids.empty()) {
+      if (const auto series = series_of.find(ids.front()); series != series_of.end()) {
+        loaded.order_note = describe(series->second->order, have_times);
+      }
+    }
+    return loaded;
+  });
 }
 
 std::string default_series(const std::vector<LoadedSnapshot>& snapshots) {

@@ -156,20 +156,8 @@ void read_events(sqlite3* db, const StoredTrace& trace, const StoredAllocator& s
   }
 }
 
-void Session::keep(std::int64_t snapshot, std::shared_ptr<const AllocatorTables> tables) {
-  constexpr std::size_t kKept = 2;  // the last one is what the next import stores its changes against
-  allocators_.emplace_front(snapshot, std::move(tables));
-  if (allocators_.size() > kKept) allocators_.pop_back();
-}
-
 std::shared_ptr<const AllocatorTables> Session::allocator_tables(std::int64_t snapshot) {
-  const auto kept = [this](std::int64_t id) -> std::shared_ptr<const AllocatorTables> {
-    for (const auto& [of, tables] : allocators_) {
-      if (of == id) return tables;
-    }
-    return nullptr;
-  };
-  if (auto tables = kept(snapshot)) return tables;
+  if (auto tables = allocators_.find(snapshot)) return tables;
   if (!has_version_3(db_)) return nullptr;
 
   struct Link {
@@ -194,7 +182,7 @@ std::shared_ptr<const AllocatorTables> Session::allocator_tables(std::int64_t sn
         fail(ErrorCode::malformed,
              "allocator state of snapshot " + std::to_string(snapshot) + " has no key it is based on");
       id = *base;
-      before = kept(id);
+      before = allocators_.find(id);
     }
   }
   for (auto link = links.rbegin(); link != links.rend(); ++link) {

@@ -36,28 +36,15 @@ void write_tables(sqlite3* db, std::int64_t snapshot, const EncodedTables& table
   if (id >= (snapshot + 1) * kChunksPerSnapshot) fail(ErrorCode::limit, "more than 2^34 blocks in one snapshot");
 }
 
-std::optional<std::int64_t> base_of(sqlite3* db, std::int64_t snapshot) {
-  Statement select(db, "SELECT base FROM allocator WHERE snapshot = ?");
-  return select.bind(1, snapshot).step() ? select.optional_integer(0) : std::nullopt;
-}
+const ChangesTable kAllocators{"allocator", "snapshot"};
 
-std::int64_t distance_of(sqlite3* db, std::int64_t snapshot) {
-  Statement select(db, "SELECT distance FROM allocator WHERE snapshot = ?");
-  return select.bind(1, snapshot).step() ? select.integer(0) : 0;
-}
-
-/// Writes segments and blocks again, against the nearest snapshot before that stays.
-void rewrite_tables(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
-  sqlite3* db = session.db();
-  std::optional<std::int64_t> base = base_of(db, snapshot);
-  while (base && removed.contains(*base)) base = base_of(db, *base);
+bool rewrite_tables(Session& session, std::int64_t snapshot, std::optional<std::int64_t> base) {
   const auto tables = session.allocator_tables(snapshot);
   const auto before = base ? session.allocator_tables(*base) : nullptr;
   const EncodedTables encoded = encode_tables(before.get(), *tables);
-  delete_chunks(db, "allocator_chunk", snapshot, kChunksPerSnapshot);
-  write_tables(db, snapshot, encoded);
-  Statement(db, "UPDATE allocator SET base = ?, distance = ? WHERE snapshot = ?")
-      .run_with(encoded.is_delta ? base : std::nullopt, encoded.is_delta ? distance_of(db, *base) + 1 : 0, snapshot);
+  delete_chunks(session.db(), "allocator_chunk", snapshot, kChunksPerSnapshot);
+  write_tables(session.db(), snapshot, encoded);
+  return encoded.is_delta;
 }
 
 void delete_traces(sqlite3* db, std::int64_t snapshot) {
@@ -149,7 +136,7 @@ EncodedAllocator encode_allocator(const AllocatorState& state, std::span<const s
 AllocatorBase allocator_base(Session& session, std::optional<std::int64_t> last) {
   AllocatorBase base;
   if (!last) return base;
-  const std::int64_t distance = distance_of(session.db(), *last) + 1;
+  const std::int64_t distance = distance_of(session.db(), kAllocators, *last) + 1;
   if (distance >= kKeyEvery) return base;
   base.tables = session.allocator_tables(*last);
   if (base.tables == nullptr) return base;
@@ -180,9 +167,9 @@ void write_allocator(Session& session, std::int64_t snapshot, const EncodedAlloc
 void remove_allocators(Session& session, std::span<const std::int64_t> snapshots) {
   sqlite3* db = session.db();
   const std::set<std::int64_t> removed(snapshots.begin(), snapshots.end());
-  const std::vector<std::int64_t> left =
-      dependents(db, "SELECT snapshot, base FROM allocator WHERE base IS NOT NULL ORDER BY snapshot", removed);
-  for (const std::int64_t id : left) rewrite_tables(session, id, removed);
+  rewrite_dependents(db, kAllocators, removed, [&](std::int64_t snapshot, std::optional<std::int64_t> base) {
+    return rewrite_tables(session, snapshot, base);
+  });
   Statement remove(db, "DELETE FROM allocator WHERE snapshot = ?");
   for (const std::int64_t id : removed) {
     delete_chunks(db, "allocator_chunk", id, kChunksPerSnapshot);

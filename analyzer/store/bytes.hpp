@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/store/failure.hpp"
+#include "analyzer/store/store_failure.hpp"
 
 /// Variable-length integers of the column chunks: little-endian groups of 7 bits, top bit set on
 /// all but the last byte (LEB128, as in protobuf).

@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <thread>
 
 #include "analyzer/store/store_schema.hpp"
@@ -56,9 +57,13 @@ bool is_wal(sqlite3* db) {
   return is;
 }
 
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
 void check_folder_is_writable(const std::string& path) {
-  fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) folder = ".";
+  const fs::path folder = folder_of(path);
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     fail(ErrorCode::io, "store cannot be made: there is no folder " + folder.string());
@@ -82,28 +87,60 @@ void distrust(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, &now);
 }
 
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+int open_folder_of(const std::string& path) {
+  return ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+bool write_all(int fd, std::span<const unsigned char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// SQLite would take a journal or log with the right name for one of the new file.
+bool has_stale_journal(const std::string& path) {
+  struct stat found {};
+  for (const char* suffix : {"-journal", "-wal"}) {
+    if (::lstat((path + suffix).c_str(), &found) == 0 || errno != ENOENT) return true;
+  }
+  return false;
+}
+
 /// Connections to one store, of any process, close one after the other. It is the folder that is locked: a
 /// second descriptor of the file itself would give up SQLite's locks when closed. Where the folder cannot
 /// be locked within the busy timeout, closing goes on without a turn.
 class ClosingTurn {
  public:
-  explicit ClosingTurn(const std::string& path) {
-    fs::path folder = fs::path(path).parent_path();
-    if (folder.empty()) folder = ".";
-    folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder_ < 0) return;
+  explicit ClosingTurn(const std::string& path) : folder_(open_folder_of(path)) {
+    if (!folder_) return;
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
-    while (::flock(folder_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
+    while (::flock(folder_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+           std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  ~ClosingTurn() {
-    if (folder_ >= 0) ::close(folder_);
-  }
-  ClosingTurn(const ClosingTurn&) = delete;
-  ClosingTurn& operator=(const ClosingTurn&) = delete;
 
  private:
-  int folder_ = -1;
+  Descriptor folder_;
 };
 
 bool is_about_locks_or_files(const Error& error) { return error.code == ErrorCode::io; }
@@ -247,10 +284,19 @@ void Connection::leave_wal() {
   database_ = Database();
 }
 
-std::span<const unsigned char> Connection::image() {
+bool Connection::publish() {
   sqlite3_int64 size = 0;
-  const unsigned char* bytes = sqlite3_serialize(database_.handle(), "main", &size, SQLITE_SERIALIZE_NOCOPY);
-  return {bytes, bytes != nullptr ? static_cast<std::size_t>(size) : 0};
+  const unsigned char* const image = sqlite3_serialize(database_.handle(), "main", &size, SQLITE_SERIALIZE_NOCOPY);
+  if (image == nullptr || size == 0 || has_stale_journal(path_)) return false;
+  constexpr mode_t kMode = 0644;  // SQLite's own
+  const Descriptor file(::open(folder_of(path_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode));
+  if (!file || !write_all(file.get(), {image, static_cast<std::size_t>(size)}) || ::fdatasync(file.get()) != 0)
+    return false;
+  const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
+  if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
+  const Descriptor directory(open_folder_of(path_));
+  if (directory) ::fsync(directory.get());  // without it a power failure may undo the whole, no more
+  return true;
 }
 
 void Connection::shrink() {

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 
 #include "analyzer/store/session.hpp"
@@ -73,8 +71,9 @@ class Connection {
     if (session_ != nullptr) session_->drop();
   }
 
-  /// The pages of a draft. Valid until the next change.
-  std::span<const unsigned char> image();
+  /// Makes the file of a draft at one stroke: it is not there, then it is there whole and synced. Never replaces a
+  /// file. False, with nothing left behind, where that cannot be.
+  bool publish();
 
   /// Gives freed pages back to the file system when there are more of them than used ones.
   void shrink();

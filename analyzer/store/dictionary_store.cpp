@@ -17,10 +17,7 @@ std::int32_t line_of(const Statement& statement, int column) {
 }
 
 std::uint32_t row_or_fail(const IdMap& map, const Statement& statement, int column, const char* what) {
-  const std::uint32_t row = map.row_of(statement.id(column, what));
-  if (row == IdMap::kNone)
-    fail(ErrorCode::malformed, std::string(what) + " " + std::to_string(statement.integer(column)) + " is missing");
-  return row;
+  return map.row_or_fail(statement.id(column, what), what);
 }
 
 /// Gives the row an id where it is a new one, after the `known`.
@@ -51,6 +48,10 @@ void IdMap::index() {
   for (const Pair& pair : ids_) direct_[pair.id] = pair.row;
 }
 
+void IdMap::missing(std::uint32_t id, const char* what) {
+  fail(ErrorCode::malformed, std::string(what) + " " + std::to_string(id) + " is missing");
+}
+
 std::uint32_t IdMap::search(std::uint32_t id) const {
   const auto at = std::lower_bound(ids_.begin(), ids_.end(), id,
                                    [](const Pair& pair, std::uint32_t wanted) { return pair.id < wanted; });
@@ -61,10 +62,6 @@ std::uint32_t IdMap::id_of(std::uint32_t row) const {
   const std::uint32_t id = row < id_of_row_.size() ? id_of_row_[row] : kNone;
   if (id == kNone) fail(ErrorCode::malformed, "dictionary row 0 is missing");
   return id;
-}
-
-void Catalog::no_frame(std::uint32_t frame_id) {
-  fail(ErrorCode::malformed, "frame " + std::to_string(frame_id) + " is missing");
 }
 
 Catalog::Catalog(sqlite3* db) {

@@ -23,6 +23,12 @@ class IdMap {
   std::uint32_t row_of(std::uint32_t id) const {
     return id < direct_.size() ? direct_[id] : direct_.empty() ? search(id) : kNone;
   }
+  /// The same; throws malformed, naming `what`, when there is none.
+  std::uint32_t row_or_fail(std::uint32_t id, const char* what) const {
+    const std::uint32_t row = row_of(id);
+    if (row == kNone) missing(id, what);
+    return row;
+  }
   std::uint32_t id_of(std::uint32_t row) const;
   std::uint32_t next_id() const { return ids_.empty() ? 0 : ids_.back().id + 1; }
   /// Call once after the last add() of a table that was read.
@@ -34,6 +40,7 @@ class IdMap {
     std::uint32_t id;
     std::uint32_t row;
   };
+  [[noreturn]] static void missing(std::uint32_t id, const char* what);
   std::uint32_t search(std::uint32_t id) const;
   std::vector<Pair> ids_;
   std::vector<std::uint32_t> id_of_row_;
@@ -49,15 +56,10 @@ class Catalog {
   IdMap strings, modules, functions, frames, label_sets;
 
   /// The frame's row; throws malformed when there is none.
-  std::uint32_t frame_row(std::uint32_t frame_id) const {
-    const std::uint32_t row = frames.row_of(frame_id);
-    if (row == IdMap::kNone) no_frame(frame_id);
-    return row;
-  }
+  std::uint32_t frame_row(std::uint32_t frame_id) const { return frames.row_or_fail(frame_id, "frame"); }
 
  private:
   friend class CatalogWriter;
-  [[noreturn]] static void no_frame(std::uint32_t frame_id);
   void read_strings(sqlite3* db);
   void read_modules(sqlite3* db);
   void read_functions(sqlite3* db);

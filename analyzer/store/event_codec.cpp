@@ -1,4 +1,3 @@
-#include <span>
 
 #include "analyzer/store/allocator_codec.hpp"
 #include "snapdiff/checked.hpp"

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "analyzer/store/allocator_store.hpp"
-#include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/sample_codec.hpp"
 #include "analyzer/store/snapshot_facts.hpp"

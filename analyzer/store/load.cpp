@@ -31,9 +31,11 @@ class DictionaryCopy {
  public:
   explicit DictionaryCopy(const Catalog& catalog) : catalog_(catalog), mover_(catalog.dictionary(), copied_) {}
 
-  ModuleId stored_module(std::uint32_t id) { return mover_.module(ModuleId{row_of(catalog_.modules, id, "module")}); }
+  ModuleId stored_module(std::uint32_t id) {
+    return mover_.module(ModuleId{catalog_.modules.row_or_fail(id, "module")});
+  }
   StringId stored_string(StringId id) {
-    return mover_.string(StringId{row_of(catalog_.strings, static_cast<std::uint32_t>(id), "string")});
+    return mover_.string(StringId{catalog_.strings.row_or_fail(static_cast<std::uint32_t>(id), "string")});
   }
 
   /// Ids of stacks count up in the order of the calls.
@@ -46,7 +48,9 @@ class DictionaryCopy {
   }
 
   /// `ids` ascending; the copies keep that order.
-  void append_label_set(std::uint32_t id) { mover_.labels(LabelSetId{row_of(catalog_.label_sets, id, "label set")}); }
+  void append_label_set(std::uint32_t id) {
+    mover_.labels(LabelSetId{catalog_.label_sets.row_or_fail(id, "label set")});
+  }
 
   void reserve_stacks(std::size_t count) {
     copied_.dictionary.stacks.begin.reserve(count + 2);
@@ -58,12 +62,6 @@ class DictionaryCopy {
   }
 
  private:
-  static std::uint32_t row_of(const IdMap& map, std::uint32_t id, const char* what) {
-    const std::uint32_t row = map.row_of(id);
-    if (row == IdMap::kNone) fail(ErrorCode::malformed, std::string(what) + " " + std::to_string(id) + " is missing");
-    return row;
-  }
-
   const Catalog& catalog_;
   Copied copied_;
   DictionaryMover<Copied> mover_;

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "analyzer/store/session.hpp"
 #include "analyzer/store/store.hpp"
@@ -17,8 +17,17 @@ namespace snapdiff::store {
 /// what nothing refers to any more. Ids of the rest stay. Throws usage (unknown id).
 void remove_snapshots(Session& session, std::span<const SnapshotId> ids);
 
-/// Of (snapshot, base) as `select_sql` gives them, the snapshots that stay while what they are changes against goes.
-std::vector<std::int64_t> dependents(sqlite3* db, const char* select_sql, const std::set<std::int64_t>& removed);
+/// A table whose rows, one for a snapshot, may be stored as changes against that of an earlier one: (base, distance).
+struct ChangesTable {
+  std::string name;
+  std::string id;  ///< its column with the snapshot
+};
+/// Steps from a snapshot's row to its key; 0 where it has none.
+std::int64_t distance_of(sqlite3* db, const ChangesTable& table, std::int64_t snapshot);
+/// Has the rows written again of snapshots that stay while what they are changes against goes: `rewrite(snapshot,
+/// base)` does so against the nearest one before it that stays, if any, and says whether they are changes now.
+void rewrite_dependents(sqlite3* db, const ChangesTable& table, const std::set<std::int64_t>& removed,
+                        const std::function<bool(std::int64_t, std::optional<std::int64_t>)>& rewrite);
 
 /// Deletes sources, memory maps, stacks, frames, functions, modules, label sets and strings that no
 /// snapshot uses. The session must be dropped afterwards.

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/column_chunk.hpp"
 #include "analyzer/store/maintenance.hpp"
+#include "analyzer/store/present.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/store_schema.hpp"
@@ -68,7 +68,7 @@ std::optional<std::string> read_source(sqlite3* db, std::int64_t snapshot) {
 std::size_t merge_snapshots(Session& from, const std::string& from_path, Session& into) {
   std::vector<SnapshotInfo> fresh = concerning(from_path, [&] { return in_import_order(from.db()); });
   std::erase_if(fresh, [&](const SnapshotInfo& snapshot) {
-    return find_present(into.db(), snapshot.facts, snapshot.series) != 0;
+    return Present(into.db(), {snapshot.facts.source.sha256}, snapshot.series).find(snapshot.facts) != 0;
   });
   for (std::span<const SnapshotInfo> left = fresh; !left.empty();) {
     const auto batch = next_batch(left);

@@ -4,6 +4,7 @@
 
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/store_schema.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -42,33 +43,30 @@ CREATE TABLE trace_event(snapshot INTEGER NOT NULL, device INTEGER, event INTEGE
 )sql";
 
 struct Copy {
+  const char* table;
   const char* select;
-  const char* insert;
 };
 
 constexpr Copy kCopies[] = {
-    {"SELECT id, text FROM string", "INSERT INTO string VALUES(?,?)"},
-    {"SELECT id, name, build_id FROM module", "INSERT INTO module VALUES(?,?,?)"},
-    {"SELECT id, name, system_name, file, start_line FROM function", "INSERT INTO function VALUES(?,?,?,?,?)"},
-    {"SELECT id, module, \"offset\", function, line, \"column\", flags, hash FROM frame",
-     "INSERT INTO frame VALUES(?,?,?,?,?,?,?,?)"},
-    {"SELECT label_set, position, key, text, number, unit FROM label", "INSERT INTO label VALUES(?,?,?,?,?,?)"},
-    {"SELECT id, depth, leaf_function, text FROM stack", "INSERT INTO stack VALUES(?,?,?,?)"},
-    {"SELECT stack, position, frame FROM stack_frame", "INSERT INTO stack_frame VALUES(?,?,?)"},
-    {"SELECT id, name FROM series", "INSERT INTO series VALUES(?,?)"},
-    {"SELECT snapshot.id, series, sha256, size_bytes, source_name, file_time_ns, position, taken_at_ns, sequence, pid,"
+    {"string", "SELECT id, text FROM string"},
+    {"module", "SELECT id, name, build_id FROM module"},
+    {"function", "SELECT id, name, system_name, file, start_line FROM function"},
+    {"frame", "SELECT id, module, \"offset\", function, line, \"column\", flags, hash FROM frame"},
+    {"label", "SELECT label_set, position, key, text, number, unit FROM label"},
+    {"stack", "SELECT id, depth, leaf_function, text FROM stack"},
+    {"stack_frame", "SELECT stack, position, frame FROM stack_frame"},
+    {"series", "SELECT id, name FROM series"},
+    {"snapshot",
+     "SELECT snapshot.id, series, sha256, size_bytes, source_name, file_time_ns, position, taken_at_ns, sequence, pid,"
      " format, format_detail, producer, duration_ns, host, rank, command_line, default_metric, sampling, period,"
      " partial, is_delta, is_diff, drop_frames, keep_frames, doc_url, row_count, complete"
-     " FROM snapshot LEFT JOIN source ON source.id = snapshot.source ORDER BY snapshot.id",
-     "INSERT INTO snapshot VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-    {"SELECT snapshot, position, metric, unit, total, half_unit FROM snapshot_total",
-     "INSERT INTO snapshot_total VALUES(?,?,?,?,?,?)"},
-    {"SELECT snapshot, kind, position, name, text, number, extra, half_unit FROM snapshot_detail",
-     "INSERT INTO snapshot_detail VALUES(?,?,?,?,?,?,?,?)"},
-    {"SELECT snapshot, stack, label_set, metric, value FROM sample", "INSERT INTO sample VALUES(?,?,?,?,?)"},
-    {"SELECT * FROM segment", "INSERT INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-    {"SELECT * FROM block", "INSERT INTO block VALUES(?,?,?,?,?,?,?)"},
-    {"SELECT * FROM trace_event", "INSERT INTO trace_event VALUES(?,?,?,?,?,?,?,?,?,?,?)"},
+     " FROM snapshot LEFT JOIN source ON source.id = snapshot.source ORDER BY snapshot.id"},
+    {"snapshot_total", "SELECT snapshot, position, metric, unit, total, half_unit FROM snapshot_total"},
+    {"snapshot_detail", "SELECT snapshot, kind, position, name, text, number, extra, half_unit FROM snapshot_detail"},
+    {"sample", "SELECT snapshot, stack, label_set, metric, value FROM sample"},
+    {"segment", "SELECT * FROM segment"},
+    {"block", "SELECT * FROM block"},
+    {"trace_event", "SELECT * FROM trace_event"},
 };
 
 class Copier {
@@ -77,7 +75,9 @@ class Copier {
 
   void rows(const Copy& copy) {
     Statement select(from_, copy.select);
-    Statement insert(to_, copy.insert);
+    std::string places = "?";
+    for (int c = 1; c < select.columns(); ++c) places += ",?";
+    Statement insert(to_, concat("INSERT INTO ", copy.table, " VALUES(", places, ")"));
     while (concerning(from_path_, [&] { return select.step(); })) {
       insert.bind_row(select);
       insert.run();

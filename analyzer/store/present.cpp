@@ -1,7 +1,5 @@
 #include "analyzer/store/present.hpp"
 
-#include <set>
-
 namespace snapdiff::store {
 namespace {
 
@@ -13,14 +11,12 @@ std::string key_of(std::string_view sha256, std::string_view name, std::int64_t 
 
 }  // namespace
 
-Present::Present(sqlite3* db, std::span<const Snapshot* const> snapshots, std::string_view series) {
-  std::set<std::string_view> sources;
-  for (const Snapshot* snapshot : snapshots) sources.insert(snapshot->facts.source.sha256);
-  sources.erase(std::string_view());
+Present::Present(sqlite3* db, const std::set<std::string_view>& sources, std::string_view series) {
   Statement select(db,
                    "SELECT snapshot.id, source_name, position FROM series JOIN snapshot ON snapshot.series = series.id "
                    "JOIN source ON source.id = snapshot.source WHERE series.name = ? AND sha256 = ?");
   for (const std::string_view sha256 : sources) {
+    if (sha256.empty()) continue;
     select.bind_text(1, series).bind_text(2, sha256);
     while (select.step()) ids_.emplace(key_of(sha256, select.text(1), select.integer(2)), select.integer(0));
     select.reset();

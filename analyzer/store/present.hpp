@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,11 +11,11 @@
 
 namespace snapdiff::store {
 
-/// Which snapshots of some sources a series has already: find_present() of many at once.
+/// Which snapshots of some sources a series has already.
 class Present {
  public:
-  /// Those of the sources that `snapshots` come from.
-  Present(sqlite3* db, std::span<const Snapshot* const> snapshots, std::string_view series);
+  /// `sources`: their SHA-256; "" has no snapshots.
+  Present(sqlite3* db, const std::set<std::string_view>& sources, std::string_view series);
 
   /// The snapshot that the same path, bytes and position were imported as, or 0.
   std::int64_t find(const SnapshotFacts& facts) const;

@@ -1,39 +1,28 @@
-#include <algorithm>
 #include <set>
 
 #include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::store {
 namespace {
 
-struct StoredAs {
-  std::optional<std::int64_t> base;
-  std::int64_t distance = 0;
-};
+const ChangesTable kSamples{"snapshot", "id"};
 
-StoredAs stored_as(sqlite3* db, std::int64_t snapshot) {
-  Statement select(db, "SELECT base, distance FROM snapshot WHERE id = ?");
-  if (!select.bind(1, snapshot).step())
-    fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
-  return {select.optional_integer(0), select.integer(1)};
+std::optional<std::int64_t> base_of(sqlite3* db, const ChangesTable& table, std::int64_t snapshot) {
+  Statement select(db, "SELECT base FROM " + table.name + " WHERE " + table.id + " = ?");
+  return select.bind(1, snapshot).step() ? select.optional_integer(0) : std::nullopt;
 }
 
-/// Writes a snapshot again against the nearest one before it that stays.
-void rewrite_samples(Session& session, std::int64_t snapshot, const std::set<std::int64_t>& removed) {
-  sqlite3* db = session.db();
-  std::optional<std::int64_t> base = stored_as(db, snapshot).base;
-  while (base && removed.contains(*base)) base = stored_as(db, *base).base;
+bool rewrite_samples(Session& session, std::int64_t snapshot, std::optional<std::int64_t> base) {
   const auto table = session.samples(snapshot);
   const auto before = base ? session.samples(*base) : nullptr;
-  delete_chunks(db, "sample_chunk", snapshot, kChunksPerSnapshot);
+  delete_chunks(session.db(), "sample_chunk", snapshot, kChunksPerSnapshot);
   const EncodedSamples samples = encode_best(before.get(), *table);
-  write_samples(db, snapshot, samples);
-  Statement(db, "UPDATE snapshot SET base = ?, distance = ? WHERE id = ?")
-      .run_with(samples.is_delta ? base : std::nullopt, samples.is_delta ? stored_as(db, *base).distance + 1 : 0,
-                snapshot);
+  write_samples(session.db(), snapshot, samples);
+  return samples.is_delta;
 }
 
 /// A comparison of what is gone is no longer one.
@@ -50,25 +39,40 @@ void forget_comparison_with(sqlite3* db, const std::set<std::int64_t>& removed) 
 
 }  // namespace
 
-std::vector<std::int64_t> dependents(sqlite3* db, const char* select_sql, const std::set<std::int64_t>& removed) {
-  std::vector<std::int64_t> found;
-  Statement select(db, select_sql);
+std::int64_t distance_of(sqlite3* db, const ChangesTable& table, std::int64_t snapshot) {
+  Statement select(db, "SELECT distance FROM " + table.name + " WHERE " + table.id + " = ?");
+  return select.bind(1, snapshot).step() ? select.integer(0) : 0;
+}
+
+void rewrite_dependents(sqlite3* db, const ChangesTable& table, const std::set<std::int64_t>& removed,
+                        const std::function<bool(std::int64_t, std::optional<std::int64_t>)>& rewrite) {
+  std::vector<std::int64_t> left;
+  Statement select(db, concat("SELECT ", table.id, ", base FROM ", table.name, " WHERE base IS NOT NULL ORDER BY 1"));
   while (select.step()) {
-    if (removed.contains(select.integer(1)) && !removed.contains(select.integer(0))) found.push_back(select.integer(0));
+    if (removed.contains(select.integer(1)) && !removed.contains(select.integer(0))) left.push_back(select.integer(0));
   }
-  return found;
+  Statement update(db, concat("UPDATE ", table.name, " SET base = ?, distance = ? WHERE ", table.id, " = ?"));
+  for (const std::int64_t snapshot : left) {
+    std::optional<std::int64_t> base = base_of(db, table, snapshot);
+    while (base && removed.contains(*base)) base = base_of(db, table, *base);
+    const bool is_delta = rewrite(snapshot, base);
+    update.run_with(is_delta ? base : std::nullopt, is_delta ? distance_of(db, table, *base) + 1 : 0, snapshot);
+  }
 }
 
 void remove_snapshots(Session& session, std::span<const SnapshotId> ids) {
   sqlite3* db = session.db();
   std::set<std::int64_t> removed;
   for (const SnapshotId id : ids) {
-    stored_as(db, static_cast<std::int64_t>(id));
-    removed.insert(static_cast<std::int64_t>(id));
+    const auto number = static_cast<std::int64_t>(id);
+    Statement select(db, "SELECT 1 FROM snapshot WHERE id = ?");
+    if (!select.bind(1, number).step())
+      fail(ErrorCode::usage, "snapshot @" + std::to_string(number) + " is not in the store");
+    removed.insert(number);
   }
-  const std::vector<std::int64_t> left =
-      dependents(db, "SELECT id, base FROM snapshot WHERE base IS NOT NULL ORDER BY id", removed);
-  for (const std::int64_t id : left) rewrite_samples(session, id, removed);
+  rewrite_dependents(db, kSamples, removed, [&](std::int64_t snapshot, std::optional<std::int64_t> base) {
+    return rewrite_samples(session, snapshot, base);
+  });
   remove_allocators(session, std::vector<std::int64_t>(removed.begin(), removed.end()));
 
   Statement delete_totals(db, "DELETE FROM snapshot_total WHERE snapshot = ?");

@@ -19,9 +19,6 @@ struct SampleReader::Stored {
 
 namespace {
 
-/// Two: `growth` and the next import need the last snapshot and one more.
-constexpr std::size_t kKeptTables = 2;
-
 std::vector<std::string> read_chunks(sqlite3* db, std::int64_t snapshot) {
   std::vector<std::string> chunks;
   Statement select(db, "SELECT id, data FROM sample_chunk WHERE id >= ? AND id < ? ORDER BY id");
@@ -80,20 +77,6 @@ std::int64_t key_snapshot_of(sqlite3* db, std::int64_t snapshot) {
   return snapshot;
 }
 
-void SampleReader::keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table) {
-  tables_.emplace_front(snapshot, std::move(table));
-  if (tables_.size() > kKeptTables) tables_.pop_back();
-}
-
-std::shared_ptr<const SampleTable> SampleReader::kept(std::int64_t snapshot) {
-  for (auto at = tables_.begin(); at != tables_.end(); ++at) {
-    if (at->first != snapshot) continue;
-    tables_.splice(tables_.begin(), tables_, at);
-    return tables_.front().second;
-  }
-  return nullptr;
-}
-
 /// Down to a key or to something in memory.
 std::vector<SampleReader::Stored> SampleReader::read_down(std::int64_t snapshot,
                                                           std::shared_ptr<const SampleTable>& start) {
@@ -116,7 +99,7 @@ std::vector<SampleReader::Stored> SampleReader::read_down(std::int64_t snapshot,
     if (*base >= id || static_cast<std::int64_t>(stored.size()) > kKeyEvery)
       fail(ErrorCode::malformed, "snapshot @" + std::to_string(snapshot) + " has no key it is based on");
     id = *base;
-    start = kept(id);
+    start = kept_.find(id);
   }
   return stored;
 }
@@ -154,14 +137,14 @@ SampleTable SampleReader::decode(std::int64_t snapshot) {
 }
 
 std::shared_ptr<const SampleTable> SampleReader::samples(std::int64_t snapshot) {
-  if (auto table = kept(snapshot)) return table;
+  if (auto table = kept_.find(snapshot)) return table;
   auto table = std::make_shared<const SampleTable>(decode(snapshot));
   keep(snapshot, table);
   return table;
 }
 
 void SampleReader::read(std::int64_t snapshot, SampleTable& out) {
-  if (const auto table = kept(snapshot)) {
+  if (const auto table = kept_.find(snapshot)) {
     out = *table;
     return;
   }

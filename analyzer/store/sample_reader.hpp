@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -27,6 +28,28 @@ inline constexpr std::int64_t kKeyEvery = 16;
 /// sample_chunk.id = snapshot * kChunksPerSnapshot + number.
 inline constexpr std::int64_t kChunksPerSnapshot = 1048576;
 
+/// What was read or written last, of two snapshots: `growth` and the next import need the last one and one more.
+template <class Table>
+class KeptTables {
+ public:
+  void keep(std::int64_t snapshot, std::shared_ptr<const Table> table) {
+    tables_.emplace_front(snapshot, std::move(table));
+    if (tables_.size() > 2) tables_.pop_back();
+  }
+  /// Null where it is not kept.
+  std::shared_ptr<const Table> find(std::int64_t snapshot) {
+    const auto at =
+        std::find_if(tables_.begin(), tables_.end(), [&](const auto& one) { return one.first == snapshot; });
+    if (at == tables_.end()) return nullptr;
+    tables_.splice(tables_.begin(), tables_, at);
+    return tables_.front().second;
+  }
+  void clear() { tables_.clear(); }
+
+ private:
+  std::list<std::pair<std::int64_t, std::shared_ptr<const Table>>> tables_;  // latest first
+};
+
 /// Reads the rows of snapshots, with ids of the store, and keeps the last two for those that are changes against them.
 class SampleReader {
  public:
@@ -37,18 +60,17 @@ class SampleReader {
   std::shared_ptr<const SampleTable> samples(std::int64_t snapshot);
   /// The same into a table that stays as it is for as long as this reads.
   void read(std::int64_t snapshot, SampleTable& out);
-  void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table);
-  void drop() { tables_.clear(); }
+  void keep(std::int64_t snapshot, std::shared_ptr<const SampleTable> table) { kept_.keep(snapshot, std::move(table)); }
+  void drop() { kept_.clear(); }
 
  private:
   struct Stored;
-  std::shared_ptr<const SampleTable> kept(std::int64_t snapshot);
   SampleTable decode(std::int64_t snapshot);
   std::vector<Stored> read_down(std::int64_t snapshot, std::shared_ptr<const SampleTable>& start);
 
   sqlite3* db_;
   std::mutex* guard_;
-  std::list<std::pair<std::int64_t, std::shared_ptr<const SampleTable>>> tables_;  // latest first
+  KeptTables<SampleTable> kept_;
 };
 
 /// The snapshot with all its rows that this one is a change against, step by step; itself where it has all.

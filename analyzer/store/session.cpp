@@ -1,7 +1,5 @@
 #include "analyzer/store/session.hpp"
 
-#include <string>
-
 #include "analyzer/store/stack_codec.hpp"
 
 namespace snapdiff::store {

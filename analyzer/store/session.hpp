@@ -55,7 +55,9 @@ class Session {
   /// A snapshot's segments and blocks with stack ids of the store; null when it has no allocator state.
   /// Throws malformed.
   std::shared_ptr<const AllocatorTables> allocator_tables(std::int64_t snapshot);
-  void keep(std::int64_t snapshot, std::shared_ptr<const AllocatorTables> tables);
+  void keep(std::int64_t snapshot, std::shared_ptr<const AllocatorTables> tables) {
+    allocators_.keep(snapshot, std::move(tables));
+  }
 
   /// The chunk that holds `stack`, or the first one after it; null after the last.
   std::shared_ptr<const DecodedStacks> stacks_from(std::uint32_t stack);
@@ -67,8 +69,8 @@ class Session {
   std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<StackIndex> stacks_;
   SampleReader samples_;
-  std::list<std::pair<std::int64_t, std::shared_ptr<const AllocatorTables>>> allocators_;  // latest first
-  std::list<std::shared_ptr<const DecodedStacks>> chunks_;                                 // latest first
+  KeptTables<AllocatorTables> allocators_;
+  std::list<std::shared_ptr<const DecodedStacks>> chunks_;  // latest first
   std::size_t chunk_frames_ = 0;
 };
 

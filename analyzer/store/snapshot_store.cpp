@@ -222,16 +222,6 @@ std::size_t bytes_of(const std::vector<std::string>& blobs) {
 
 }  // namespace
 
-std::int64_t find_present(sqlite3* db, const SnapshotFacts& facts, std::string_view series) {
-  if (facts.source.sha256.empty()) return 0;
-  Statement select(db,
-                   "SELECT snapshot.id FROM series JOIN snapshot ON snapshot.series = series.id "
-                   "JOIN source ON source.id = snapshot.source "
-                   "WHERE series.name = ? AND source_name = ? AND position = ? AND sha256 = ?");
-  select.bind_text(1, series).bind_text(2, facts.source.name).bind(3, std::int64_t{facts.position});
-  return select.bind_text(4, facts.source.sha256).step() ? select.integer(0) : 0;
-}
-
 EncodedSamples encode_best(const SampleTable* before, const SampleTable& after) {
   EncodedSamples out;
   if (before != nullptr && same_types(before->columns, after.columns)) {

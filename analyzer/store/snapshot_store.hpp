@@ -11,9 +11,6 @@
 /// Snapshots into the store and out of it.
 namespace snapdiff::store {
 
-/// The snapshot that the same path, bytes and position were imported as, or 0.
-std::int64_t find_present(sqlite3* db, const SnapshotFacts& facts, std::string_view series);
-
 /// Inside a write transaction; when that is rolled back, the session must be dropped.
 std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::string_view series,
                           std::string_view source_bytes);

@@ -7,16 +7,14 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
+#include "snapdiff/contains.hpp"
 #include "snapdiff/nearest.hpp"
 #include "snapdiff/printable.hpp"
 
 namespace snapdiff::store {
 namespace {
-
-using Value = Store::SqlValue;
 
 std::string real_text(double value) {
   if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
@@ -33,7 +31,7 @@ std::string blob_text(std::string_view bytes) {
   return text + "'";
 }
 
-Value value_of(sqlite3_stmt* statement, int column) {
+QueryCell value_of(sqlite3_stmt* statement, int column) {
   const auto bytes = [&](const void* data) {
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
     return data == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(data), size);
@@ -66,133 +64,24 @@ bool is_reading_pragma(const char* name, const char* argument) {
 
 /// Functions that compute from their arguments alone: SQLite's own, as of 3.40, and ours. Not among them:
 /// load_extension, fts3_tokenizer, which takes an address, and whatever another version may bring.
-constexpr std::array kFunctions = {"->",
-                                   "->>",
-                                   "abs",
-                                   "acos",
-                                   "acosh",
-                                   "asin",
-                                   "asinh",
-                                   "atan",
-                                   "atan2",
-                                   "atanh",
-                                   "avg",
-                                   "ceil",
-                                   "ceiling",
-                                   "changes",
-                                   "char",
-                                   "coalesce",
-                                   "cos",
-                                   "cosh",
-                                   "count",
-                                   "cume_dist",
-                                   "current_date",
-                                   "current_time",
-                                   "current_timestamp",
-                                   "date",
-                                   "datetime",
-                                   "degrees",
-                                   "dense_rank",
-                                   "exp",
-                                   "first_value",
-                                   "floor",
-                                   "format",
-                                   "glob",
-                                   "group_concat",
-                                   "hex",
-                                   "ifnull",
-                                   "iif",
-                                   "instr",
-                                   "json",
-                                   "json_array",
-                                   "json_array_length",
-                                   "json_extract",
-                                   "json_group_array",
-                                   "json_group_object",
-                                   "json_insert",
-                                   "json_object",
-                                   "json_patch",
-                                   "json_quote",
-                                   "json_remove",
-                                   "json_replace",
-                                   "json_set",
-                                   "json_type",
-                                   "json_valid",
-                                   "julianday",
-                                   "lag",
-                                   "last_insert_rowid",
-                                   "last_value",
-                                   "lead",
-                                   "length",
-                                   "like",
-                                   "likelihood",
-                                   "likely",
-                                   "ln",
-                                   "log",
-                                   "log10",
-                                   "log2",
-                                   "lower",
-                                   "ltrim",
-                                   "mann_kendall",
-                                   "max",
-                                   "min",
-                                   "mod",
-                                   "nth_value",
-                                   "ntile",
-                                   "nullif",
-                                   "percent_rank",
-                                   "pi",
-                                   "pow",
-                                   "power",
-                                   "printf",
-                                   "quote",
-                                   "radians",
-                                   "random",
-                                   "randomblob",
-                                   "rank",
-                                   "replace",
-                                   "round",
-                                   "row_number",
-                                   "rtrim",
-                                   "sign",
-                                   "sin",
-                                   "sinh",
-                                   "soundex",
-                                   "sqlite_compileoption_get",
-                                   "sqlite_compileoption_used",
-                                   "sqlite_source_id",
-                                   "sqlite_version",
-                                   "sqrt",
-                                   "stack_text",
-                                   "strftime",
-                                   "substr",
-                                   "substring",
-                                   "subtype",
-                                   "sum",
-                                   "tan",
-                                   "tanh",
-                                   "theil_sen",
-                                   "time",
-                                   "total",
-                                   "total_changes",
-                                   "trim",
-                                   "trunc",
-                                   "typeof",
-                                   "unicode",
-                                   "unixepoch",
-                                   "unlikely",
-                                   "upper",
-                                   "zeroblob"};
-static_assert(std::is_sorted(kFunctions.begin(), kFunctions.end(),
-                             [](std::string_view a, std::string_view b) { return a < b; }));
+constexpr std::string_view kFunctions =
+    " -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce cos cosh "
+    "count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp "
+    "first_value floor format glob group_concat hex ifnull iif instr json json_array json_array_length "
+    "json_extract json_group_array json_group_object json_insert json_object json_patch json_quote "
+    "json_remove json_replace json_set json_type json_valid julianday lag last_insert_rowid last_value "
+    "lead length like likelihood likely ln log log10 log2 lower ltrim mann_kendall max min mod nth_value "
+    "ntile nullif percent_rank pi pow power printf quote radians random randomblob rank replace round "
+    "row_number rtrim sign sin sinh soundex sqlite_compileoption_get sqlite_compileoption_used "
+    "sqlite_source_id sqlite_version sqrt stack_text strftime substr substring subtype sum tan tanh "
+    "theil_sen time total total_changes trim trunc typeof unicode unixepoch unlikely upper zeroblob ";
 
 bool is_allowed_function(const char* name) {
   if (name == nullptr) return false;
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
+  std::string word = " " + std::string(name) + " ";
+  std::transform(word.begin(), word.end(), word.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return std::binary_search(kFunctions.begin(), kFunctions.end(), lower,
-                            [](std::string_view a, std::string_view b) { return a < b; });
+  return std::count(word.begin(), word.end(), ' ') == 2 && contains(kFunctions, word);
 }
 
 /// Lets queries through, and whatever stays in the temporary schema.
@@ -291,7 +180,7 @@ void run_one(sqlite3* db, sqlite3_stmt* statement, const Store::SqlSink& sink) {
     for (int c = 0; c < columns; ++c) names.emplace_back(sqlite3_column_name(statement, c));
     sink.on_columns(names);
   }
-  std::vector<Value> row(static_cast<std::size_t>(columns));
+  std::vector<QueryCell> row(static_cast<std::size_t>(columns));
   for (;;) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return;

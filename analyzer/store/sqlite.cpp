@@ -76,7 +76,7 @@ Statement& Statement::bind_null(int index) {
   return *this;
 }
 Statement& Statement::bind_row(const Statement& row) {
-  for (int c = 0; c < sqlite3_column_count(row.statement_); ++c)
+  for (int c = 0; c < row.columns(); ++c)
     check(db_, sqlite3_bind_value(statement_, c + 1, sqlite3_column_value(row.statement_, c)));
   return *this;
 }
@@ -92,6 +92,8 @@ void Statement::run() {
   step();
   reset();
 }
+
+int Statement::columns() const { return sqlite3_column_count(statement_); }
 
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 std::optional<std::int64_t> Statement::optional_integer(int column) const {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/store/failure.hpp"
+#include "analyzer/store/store_failure.hpp"
 
 #ifndef SQLITE_CORE
 /// Set by the extension's entry point: every call of SQLite goes through the host's own copy.
@@ -57,6 +57,7 @@ class Statement {
     run();
   }
 
+  int columns() const;  ///< of its rows
   std::int64_t integer(int column) const;
   std::optional<std::int64_t> optional_integer(int column) const;
   std::string_view text(int column) const;  ///< valid until the next step

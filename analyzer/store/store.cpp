@@ -1,10 +1,10 @@
 #include "analyzer/store/store.hpp"
 
 #include <filesystem>
+#include <set>
 
 #include "analyzer/store/connection.hpp"
 #include "analyzer/store/maintenance.hpp"
-#include "analyzer/store/new_file.hpp"
 #include "analyzer/store/plain_export.hpp"
 #include "analyzer/store/present.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
@@ -30,6 +30,33 @@ struct Store::Impl {
     session.has_tables = true;
     return session;
   }
+
+  std::vector<Imported> add(std::span<const Snapshot* const> snapshots, const std::string& series,
+                            std::string_view source_bytes) {
+    std::set<std::string_view> sources;
+    for (const Snapshot* snapshot : snapshots) sources.insert(snapshot->facts.source.sha256);
+    const auto present = [&](Session& session) { return Present(session.db(), sources, series); };
+    // Looked up before the lock is taken: nothing is written when nothing is new.
+    if (!connection.is_new()) {
+      const Present known = connection.read(present);
+      std::vector<Imported> all;
+      for (const Snapshot* snapshot : snapshots) {
+        if (const std::int64_t id = known.find(snapshot->facts); id != 0) all.push_back({SnapshotId{id}, true});
+      }
+      if (all.size() == snapshots.size()) return all;
+    }
+    return connection.write([&](Session& session) {
+      Present known = present(session);
+      std::vector<Imported> all;
+      for (const Snapshot* snapshot : snapshots) {
+        std::int64_t id = known.find(snapshot->facts);
+        const bool was_present = id != 0;
+        if (!was_present) known.add(snapshot->facts, id = add_snapshot(session, *snapshot, series, source_bytes));
+        all.push_back({SnapshotId{id}, was_present});
+      }
+      return all;
+    });
+  }
 };
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -47,46 +74,15 @@ Result<Store> Store::draft(const std::string& path) {
   return guarded(path, [&] { return Store(std::make_unique<Impl>(path, Connection::Draft{})); });
 }
 
-bool Store::publish() { return place_new_file(path(), impl_->connection.image()); }
+bool Store::publish() { return impl_->connection.publish(); }
 
 Result<Imported> Store::add(const Snapshot& snapshot, const std::string& series, std::string_view source_bytes) {
-  Connection& connection = impl_->connection;
-  return guarded(path(), [&] {
-    // Looked up before the lock is taken: nothing is written when nothing is new.
-    const auto present = [&](Session& session) { return find_present(session.db(), snapshot.facts, series); };
-    const std::int64_t known = connection.is_new() ? 0 : connection.read(present);
-    if (known != 0) return Imported{SnapshotId{known}, true};
-    return connection.write([&](Session& session) {
-      if (const std::int64_t id = present(session); id != 0) return Imported{SnapshotId{id}, true};
-      return Imported{SnapshotId{add_snapshot(session, snapshot, series, source_bytes)}, false};
-    });
-  });
+  const Snapshot* const one = &snapshot;
+  return guarded(path(), [&] { return impl_->add({&one, 1}, series, source_bytes).front(); });
 }
 
 Result<std::vector<Imported>> Store::add_all(std::span<const Snapshot* const> snapshots, const std::string& series) {
-  Connection& connection = impl_->connection;
-  return guarded(path(), [&] {
-    const auto present = [&](Session& session) { return Present(session.db(), snapshots, series); };
-    if (!connection.is_new()) {
-      const Present known = connection.read(present);
-      std::vector<Imported> all;
-      for (const Snapshot* snapshot : snapshots) {
-        if (const std::int64_t id = known.find(snapshot->facts); id != 0) all.push_back({SnapshotId{id}, true});
-      }
-      if (all.size() == snapshots.size()) return all;
-    }
-    return connection.write([&](Session& session) {
-      Present known = present(session);
-      std::vector<Imported> all;
-      for (const Snapshot* snapshot : snapshots) {
-        std::int64_t id = known.find(snapshot->facts);
-        const bool was_present = id != 0;
-        if (!was_present) known.add(snapshot->facts, id = add_snapshot(session, *snapshot, series, {}));
-        all.push_back({SnapshotId{id}, was_present});
-      }
-      return all;
-    });
-  });
+  return guarded(path(), [&] { return impl_->add(snapshots, series, {}); });
 }
 
 Result<std::vector<Snapshot>> Store::addresses() { return impl_->read(load_addresses); }

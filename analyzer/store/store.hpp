@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "snapdiff/query_cell.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -132,16 +133,11 @@ class Store {
   Status remember(const Comparison& comparison);
   Result<std::optional<Comparison>> last_comparison();
 
-  /// A value as text, blobs as x'..'; nothing for NULL. `is_number`: an integer or a finite real.
-  struct SqlValue {
-    std::optional<std::string> text;
-    bool is_number = false;
-  };
   /// Runs SQL statements; `on_columns` once per statement with rows, `on_row` for each row. Statements that would
   /// change the file are refused unless `may_write`.
   struct SqlSink {
     std::function<void(std::span<const std::string> columns)> on_columns;
-    std::function<void(std::span<const SqlValue> row)> on_row;
+    std::function<void(std::span<const QueryCell> row)> on_row;
   };
   Status sql(std::string_view script, const SqlSink& sink, bool may_write = false);
 

@@ -9,7 +9,7 @@
 namespace snapdiff::store {
 namespace {
 
-/// Walks the segments, or the blocks, of all snapshots or of one; of all segments or of some.
+/// What both tables do: walks the segments, or the blocks, of all snapshots or of one; of all segments or of some.
 class AllocatorScan {
  public:
   /// The first row of a segment, which may be the one after the last.
@@ -26,7 +26,7 @@ class AllocatorScan {
     return true;
   }
 
-  void start(Arguments& arguments) {
+  void filter(Arguments& arguments) {
     sqlite3_value* const snapshot = arguments.take();
     segments_ = arguments.take_range();
     snapshots_.clear();
@@ -42,10 +42,13 @@ class AllocatorScan {
   }
   bool at_end() const { return tables_ == nullptr; }
   std::int64_t rowid() const { return rowid_; }
+
+ protected:
   std::int64_t snapshot() const { return snapshots_[next_ - 1]; }
-  std::size_t row() const { return row_; }
-  const AllocatorTables& tables() const { return *tables_; }
-  const AllocatorFacts& facts() const { return facts_; }
+
+  std::shared_ptr<const AllocatorTables> tables_;  // null at the end
+  AllocatorFacts facts_;
+  std::size_t row_ = 0;
 
  private:
   void open_next() {
@@ -70,10 +73,7 @@ class AllocatorScan {
   Arguments::Range segments_;
   std::vector<std::int64_t> snapshots_;
   std::size_t next_ = 0;
-  std::shared_ptr<const AllocatorTables> tables_;  // null at the end
-  AllocatorFacts facts_;
   std::int64_t facts_of_ = 0;  // a join starts again for every row of the other table
-  std::size_t row_ = 0;
   std::size_t end_ = 0;
   std::int64_t rowid_ = 0;
 };
@@ -82,20 +82,7 @@ std::int64_t plain(std::uint64_t value) { return static_cast<std::int64_t>(value
 
 void put_stack(Output& out, StackId stack) { stack == StackId{} ? out.null() : out.integer(plain(index_of(stack))); }
 
-/// What both tables have of the scan.
-class AllocatorView {
- public:
-  AllocatorView(Session& session, AllocatorScan::FirstRow first_row) : scan_(session, first_row) {}
-  void filter(Arguments& arguments) { scan_.start(arguments); }
-  bool at_end() const { return scan_.at_end(); }
-  void next() { scan_.next(); }
-  std::int64_t rowid() const { return scan_.rowid(); }
-
- protected:
-  AllocatorScan scan_;
-};
-
-class SegmentView : public AllocatorView {
+class SegmentView : public AllocatorScan {
  public:
   static constexpr const char* kDeclaration =
       "CREATE TABLE segment(snapshot INTEGER, segment INTEGER, device INTEGER, address INTEGER, size INTEGER,"
@@ -104,37 +91,35 @@ class SegmentView : public AllocatorView {
   static bool plan(IndexPlan& plan) { return AllocatorScan::plan(plan, 10'000); }
 
   explicit SegmentView(Session& session)
-      : AllocatorView(session, [](const AllocatorTables&, std::size_t segment) { return segment; }) {}
+      : AllocatorScan(session, [](const AllocatorTables&, std::size_t segment) { return segment; }) {}
   void column(Output& out, int column) {
-    const SegmentTable& table = scan_.tables().segments;
-    const std::size_t row = scan_.row();
+    const SegmentTable& table = tables_->segments;
     const auto stated = [&out](std::int64_t bytes) { bytes < 0 ? out.null() : out.integer(bytes); };
-    const auto flag = [&](std::uint8_t bit) { out.integer((table.flags[row] & bit) != 0 ? 1 : 0); };
+    const auto flag = [&](std::uint8_t bit) { out.integer((table.flags[row_] & bit) != 0 ? 1 : 0); };
     switch (column) {
-      case 0: return out.integer(scan_.snapshot());
-      case 1: return out.integer(plain(row));
-      case 2: return (table.flags[row] & kSegmentHost) != 0 ? out.null() : out.integer(table.device[row]);
-      case 3: return out.integer(plain(table.address[row]));
-      case 4: return out.integer(table.size[row]);
-      case 5: return stated(table.stated_allocated[row]);
-      case 6: return stated(table.stated_active[row]);
-      case 7: return stated(table.stated_requested[row]);
+      case 0: return out.integer(snapshot());
+      case 1: return out.integer(plain(row_));
+      case 2: return (table.flags[row_] & kSegmentHost) != 0 ? out.null() : out.integer(table.device[row_]);
+      case 3: return out.integer(plain(table.address[row_]));
+      case 4: return out.integer(table.size[row_]);
+      case 5: return stated(table.stated_allocated[row_]);
+      case 6: return stated(table.stated_active[row_]);
+      case 7: return stated(table.stated_requested[row_]);
       case 8:
-        if (table.stream[row] >= scan_.facts().streams.size())
-          fail(ErrorCode::malformed, "segment of an unknown stream");
-        return out.integer(plain(scan_.facts().streams[table.stream[row]]));
+        if (table.stream[row_] >= facts_.streams.size()) fail(ErrorCode::malformed, "segment of an unknown stream");
+        return out.integer(plain(facts_.streams[table.stream[row_]]));
       case 9:
-        if (table.pool[row] >= scan_.facts().pools.size()) fail(ErrorCode::malformed, "segment of an unknown pool");
-        return out.text(pool_text(scan_.facts().pools[table.pool[row]]));
+        if (table.pool[row_] >= facts_.pools.size()) fail(ErrorCode::malformed, "segment of an unknown pool");
+        return out.text(pool_text(facts_.pools[table.pool[row_]]));
       case 10: return flag(kSegmentSmall);
       case 11: return flag(kSegmentExpandable);
-      case 12: return out.integer(plain(table.block_begin[row + 1] - table.block_begin[row]));
-      default: return put_stack(out, table.stack[row]);
+      case 12: return out.integer(plain(table.block_begin[row_ + 1] - table.block_begin[row_]));
+      default: return put_stack(out, table.stack[row_]);
     }
   }
 };
 
-class BlockView : public AllocatorView {
+class BlockView : public AllocatorScan {
  public:
   static constexpr const char* kDeclaration =
       "CREATE TABLE block(snapshot INTEGER, segment INTEGER, address INTEGER, size INTEGER, requested INTEGER,"
@@ -142,21 +127,20 @@ class BlockView : public AllocatorView {
   static bool plan(IndexPlan& plan) { return AllocatorScan::plan(plan, 1'000'000); }
 
   explicit BlockView(Session& session)
-      : AllocatorView(session, [](const AllocatorTables& tables, std::size_t segment) {
+      : AllocatorScan(session, [](const AllocatorTables& tables, std::size_t segment) {
           return static_cast<std::size_t>(tables.segments.block_begin[segment]);
         }) {}
   void column(Output& out, int column) {
     constexpr std::string_view kStates[] = {"allocated", "pending", "inactive"};
-    const BlockTable& table = scan_.tables().blocks;
-    const std::size_t row = scan_.row();
+    const BlockTable& table = tables_->blocks;
     switch (column) {
-      case 0: return out.integer(scan_.snapshot());
-      case 1: return out.integer(table.segment[row]);
-      case 2: return out.integer(plain(table.address[row]));
-      case 3: return out.integer(table.size[row]);
-      case 4: return out.integer(table.requested[row]);
-      case 5: return out.text(kStates[static_cast<std::size_t>(table.state[row])]);
-      default: return put_stack(out, table.stack[row]);
+      case 0: return out.integer(snapshot());
+      case 1: return out.integer(table.segment[row_]);
+      case 2: return out.integer(plain(table.address[row_]));
+      case 3: return out.integer(table.size[row_]);
+      case 4: return out.integer(table.requested[row_]);
+      case 5: return out.text(kStates[static_cast<std::size_t>(table.state[row_])]);
+      default: return put_stack(out, table.stack[row_]);
     }
   }
 };

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 

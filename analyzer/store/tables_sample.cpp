@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "analyzer/store/sql_tables.hpp"
 #include "analyzer/store/tables_values.hpp"
@@ -94,8 +93,7 @@ class SampleTableView {
   std::string labels() {
     const Catalog& catalog = session_.catalog();
     const auto id = static_cast<std::uint32_t>(table_->labels[row_]);
-    const std::uint32_t row = catalog.label_sets.row_of(id);
-    if (row == IdMap::kNone) fail(ErrorCode::malformed, "label set " + std::to_string(id) + " is missing");
+    const std::uint32_t row = catalog.label_sets.row_or_fail(id, "label set");
     const StringTable& strings = catalog.dictionary().strings;
     std::string text;
     for (const Label& label : catalog.dictionary().labels.labels(LabelSetId{row})) {

@@ -6,12 +6,21 @@
 namespace snapdiff::store {
 namespace {
 
-/// Walks all stacks with ids from `low` to `high`, chunk by chunk.
+/// What both tables do: walks all stacks of a range of ids, chunk by chunk.
 class StackScan {
  public:
   explicit StackScan(Session& session) : session_(session) {}
 
-  void start(Arguments::Range range) {
+  static bool plan(IndexPlan& plan, std::int64_t rows_of_one, double cost_of_one, std::int64_t rows) {
+    const bool one = plan.take(0, SQLITE_INDEX_CONSTRAINT_EQ);
+    if (!one) plan.take_bounds(0);
+    plan.expect(one ? rows_of_one : rows, one ? cost_of_one : static_cast<double>(rows));
+    plan.sorted_by(0);
+    return true;
+  }
+
+  void filter(Arguments& arguments) {
+    const Arguments::Range range = arguments.take_range();
     high_ = range.high;
     at_end_ = range.low > range.high;
     if (!at_end_) seek(range.low);
@@ -24,8 +33,13 @@ class StackScan {
     }
   }
   bool at_end() const { return at_end_; }
-  std::uint32_t id() const { return id_; }
+  std::int64_t rowid() const { return id_; }
+
+ protected:
   std::span<const std::uint32_t> root_first() const { return chunk_->root_first(id_); }
+
+  Session& session_;
+  std::uint32_t id_ = 0;
 
  private:
   /// The first stack from `id` on that is no hole.
@@ -42,9 +56,7 @@ class StackScan {
     at_end_ = true;
   }
 
-  Session& session_;
   std::shared_ptr<const DecodedStacks> chunk_;
-  std::uint32_t id_ = 0;
   std::uint32_t high_ = 0;
   bool at_end_ = true;
 };
@@ -53,28 +65,18 @@ std::string_view function_name(const Dictionary& dictionary, std::uint32_t frame
   return dictionary.strings[dictionary.functions.name[index_of(dictionary.frames.function[frame_row])]];
 }
 
-class StackTableView {
+class StackTableView : public StackScan {
  public:
   static constexpr const char* kDeclaration =
       "CREATE TABLE stack(id INTEGER, depth INTEGER, leaf_function TEXT, text TEXT, hash BLOB)";
-  static bool plan(IndexPlan& plan) {
-    const bool one = plan.take(0, SQLITE_INDEX_CONSTRAINT_EQ);
-    if (!one) plan.take_bounds(0);
-    plan.expect(one ? 1 : 100'000, one ? 100.0 : 100'000.0);
-    plan.sorted_by(0);
-    return true;
-  }
+  static bool plan(IndexPlan& plan) { return StackScan::plan(plan, 1, 100.0, 100'000); }
 
-  explicit StackTableView(Session& session) : session_(session), scan_(session) {}
-  void filter(Arguments& arguments) { scan_.start(arguments.take_range()); }
-  bool at_end() const { return scan_.at_end(); }
-  void next() { scan_.next(); }
-  std::int64_t rowid() const { return scan_.id(); }
+  using StackScan::StackScan;
   void column(Output& out, int column) {
-    const auto frames = scan_.root_first();
+    const auto frames = root_first();
     const Catalog& catalog = session_.catalog();
     switch (column) {
-      case 0: return out.integer(scan_.id());
+      case 0: return out.integer(id_);
       case 1: return out.integer(static_cast<std::int64_t>(frames.size()));
       case 2: return out.text_or_null(function_name(catalog.dictionary(), catalog.frame_row(frames.back())));
       case 3: return out.text(stack_text(catalog, frames));
@@ -86,43 +88,32 @@ class StackTableView {
       }
     }
   }
-
- private:
-  Session& session_;
-  StackScan scan_;
 };
 
-class StackFrameTable {
+class StackFrameTable : public StackScan {
  public:
   static constexpr const char* kDeclaration =
       "CREATE TABLE stack_frame(stack INTEGER, position INTEGER, frame INTEGER, function TEXT, file TEXT,"
       " line INTEGER, module TEXT, \"offset\" INTEGER, inlined INTEGER)";
-  static bool plan(IndexPlan& plan) {
-    const bool one = plan.take(0, SQLITE_INDEX_CONSTRAINT_EQ);
-    if (!one) plan.take_bounds(0);
-    plan.expect(one ? 20 : 2'000'000, one ? 120.0 : 2'000'000.0);
-    plan.sorted_by(0);
-    return true;
-  }
+  static bool plan(IndexPlan& plan) { return StackScan::plan(plan, 20, 120.0, 2'000'000); }
 
-  explicit StackFrameTable(Session& session) : session_(session), scan_(session) {}
+  using StackScan::StackScan;
   void filter(Arguments& arguments) {
-    scan_.start(arguments.take_range());
+    StackScan::filter(arguments);
     position_ = 0;
     rowid_ = 0;
   }
-  bool at_end() const { return scan_.at_end(); }
   void next() {
     ++rowid_;
-    if (++position_ < scan_.root_first().size()) return;
+    if (++position_ < root_first().size()) return;
     position_ = 0;
-    scan_.next();
+    StackScan::next();
   }
   std::int64_t rowid() const { return rowid_; }
   void column(Output& out, int column) {
-    const auto frames = scan_.root_first();
+    const auto frames = root_first();
     const std::uint32_t id = frames[frames.size() - 1 - position_];
-    if (column == 0) return out.integer(scan_.id());
+    if (column == 0) return out.integer(id_);
     if (column == 1) return out.integer(static_cast<std::int64_t>(position_));
     if (column == 2) return out.integer(id);
     const Catalog& catalog = session_.catalog();
@@ -142,8 +133,6 @@ class StackFrameTable {
   }
 
  private:
-  Session& session_;
-  StackScan scan_;
   std::size_t position_ = 0;
   std::int64_t rowid_ = 0;
 };

@@ -4,7 +4,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analyzer/store/session.hpp"
 #include "analyzer/store/store_schema.hpp"

@@ -2,7 +2,6 @@
 
 #include <dwarf.h>
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

@@ -3,8 +3,6 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "analyzer/symbols/interval_map.hpp"

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analyzer/symbols/file_descriptor.hpp"
+#include "snapdiff/failure.hpp"
 
 namespace snapdiff::symbols {
 namespace {
@@ -38,24 +39,21 @@ class HeadReader {
  public:
   HeadReader(int fd, std::uint64_t size, bool may_be_object) : fd_(fd), size_(size), may_be_object_(may_be_object) {}
 
-  Status read(ElfHead& head) {
+  void read(ElfHead& head) {
     std::string ident;
     if (!bytes(0, EI_NIDENT, ident) || std::string_view(ident).substr(0, 4) != std::string_view("\177ELF", 4))
-      return Error{ErrorCode::malformed, "not an ELF file: " + what_else(), 0};
+      fail({ErrorCode::malformed, "not an ELF file: " + what_else(), 0});
     wide_ = ident[EI_CLASS] == ELFCLASS64;
     big_ = ident[EI_DATA] == ELFDATA2MSB;
     if ((!wide_ && ident[EI_CLASS] != ELFCLASS32) || (!big_ && ident[EI_DATA] != ELFDATA2LSB))
-      return Error{ErrorCode::malformed, "damaged ELF header: word size or byte order is not one of the two", EI_CLASS};
-    std::string raw;
-    const std::uint64_t header_size = wide_ ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-    if (!bytes(0, header_size, raw)) return truncated("its header", header_size);
+      fail({ErrorCode::malformed, "damaged ELF header: word size or byte order is not one of the two", EI_CLASS});
+    const std::string raw = needed(0, wide_ ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), "its header");
     const std::uint64_t type = number(raw, 16, 2);
-    if (type != ET_EXEC && type != ET_DYN && !(type == ET_REL && may_be_object_)) {
-      return Error{ErrorCode::unsupported, std::string("not a program or shared object: found ") +
-                                               (type == ET_REL    ? "an object file"
-                                                : type == ET_CORE ? "a core dump"
-                                                                  : "another kind of ELF file")};
-    }
+    if (type != ET_EXEC && type != ET_DYN && !(type == ET_REL && may_be_object_))
+      fail(ErrorCode::unsupported,
+           std::string("not a program or shared object: found ") + (type == ET_REL    ? "an object file"
+                                                                    : type == ET_CORE ? "a core dump"
+                                                                                      : "another kind of ELF file"));
     const std::uint64_t program_headers = word(raw, 28, 32), section_headers = word(raw, 32, 40);
     std::uint64_t segments = number(raw, wide_ ? 56 : 44, 2);
     std::uint64_t sections = number(raw, wide_ ? 60 : 48, 2);
@@ -65,31 +63,25 @@ class HeadReader {
     const std::uint64_t expected_section = wide_ ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
     if (section_headers != 0 && section_size == expected_section &&
         (sections == 0 || names == SHN_XINDEX || segments == PN_XNUM)) {
-      std::string first;  // section 0 holds the counts that do not fit
-      if (!bytes(section_headers, section_size, first))
-        return truncated("its section headers", section_headers + section_size);
+      // Section 0 holds the counts that do not fit.
+      const std::string first = needed(section_headers, section_size, "its section headers");
       if (sections == 0) sections = word(first, 20, 32);
       if (names == SHN_XINDEX) names = number(first, wide_ ? 40 : 24, 4);
       if (segments == PN_XNUM) segments = number(first, wide_ ? 44 : 28, 4);
     }
     if (sections > kMaxSections || segments > kMaxSections)
-      return Error{ErrorCode::unsupported, "too many headers: expected at most " + std::to_string(kMaxSections)};
+      fail(ErrorCode::unsupported, "too many headers: expected at most " + std::to_string(kMaxSections));
     if ((segments > 0 && segment_size != expected_segment) || (sections > 0 && section_size != expected_section))
-      return Error{ErrorCode::malformed, "damaged ELF header: sizes of its tables are wrong"};
-    std::string table;
+      fail(ErrorCode::malformed, "damaged ELF header: sizes of its tables are wrong");
     if (segments > 0) {
-      if (!bytes(program_headers, segments * segment_size, table))
-        return truncated("its program headers", program_headers + segments * segment_size);
+      const std::string table = needed(program_headers, segments * segment_size, "its program headers");
       for (std::uint64_t i = 0; i < segments; ++i)
         add_segment(std::string_view(table).substr(i * segment_size, segment_size), head);
     }
     if (sections > 0 && section_headers != 0) {
       head.has_code = false;  // eu-strip leaves the segments of a debug file as they were: its sections decide
-      if (!bytes(section_headers, sections * section_size, table))
-        return truncated("its section headers", section_headers + sections * section_size);
-      if (Status done = read_sections(table, sections, names, head); !done) return done;
+      read_sections(needed(section_headers, sections * section_size, "its section headers"), sections, names, head);
     }
-    return ok();
   }
 
  private:
@@ -118,9 +110,14 @@ class HeadReader {
     return wide_ ? number(raw, at64, 8) : number(raw, at32, 4);
   }
 
-  Error truncated(const std::string& what, std::uint64_t end) const {
-    return {ErrorCode::malformed,
-            "truncated: " + what + " end at byte " + std::to_string(end) + ", the file at " + std::to_string(size_)};
+  [[noreturn]] void fail_truncated(const std::string& what, std::uint64_t end) const {
+    fail(ErrorCode::malformed,
+         "truncated: " + what + " end at byte " + std::to_string(end) + ", the file at " + std::to_string(size_));
+  }
+  std::string needed(std::uint64_t offset, std::uint64_t count, const std::string& what) const {
+    std::string out;
+    if (!bytes(offset, count, out)) fail_truncated(what, offset + count);
+    return out;
   }
 
   std::string what_else() const {
@@ -165,7 +162,7 @@ class HeadReader {
     }
   }
 
-  Status read_sections(const std::string& table, std::uint64_t count, std::uint64_t names, ElfHead& head) {
+  void read_sections(const std::string& table, std::uint64_t count, std::uint64_t names, ElfHead& head) {
     const std::size_t width = wide_ ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
     const auto section = [&](std::uint64_t i) {
       const std::string_view raw = std::string_view(table).substr(i * width, width);
@@ -174,14 +171,13 @@ class HeadReader {
     std::string texts;
     if (names < count) {
       const Section s = section(names);
-      if (s.type == SHT_STRTAB && s.size <= kMaxNameBytes && !bytes(s.offset, s.size, texts))
-        return truncated("its section names", s.offset + s.size);
+      if (s.type == SHT_STRTAB && s.size <= kMaxNameBytes) texts = needed(s.offset, s.size, "its section names");
     }
     std::uint64_t inflated = 0;
     for (std::uint64_t i = 1; i < count; ++i) {
       const Section s = section(i);
       if (s.type == SHT_NOBITS || s.type == SHT_NULL) continue;
-      if (s.offset > size_ || s.size > size_ - s.offset) return truncated("one of its sections", s.offset + s.size);
+      if (s.offset > size_ || s.size > size_ - s.offset) fail_truncated("one of its sections", s.offset + s.size);
       const std::string_view name =
           s.name < texts.size() ? std::string_view(texts.c_str() + s.name) : std::string_view();
       if ((s.flags & SHF_EXECINSTR) != 0) head.has_code = true;
@@ -190,16 +186,15 @@ class HeadReader {
       if (s.type == SHT_NOTE) read_note(s.offset, s.size, head);
       if (name == ".gnu_debuglink") read_debuglink(s, head);
       if (name == ".gnu_debugaltlink") read_altlink(s, head);
-      std::string compressed;
       if ((s.flags & SHF_COMPRESSED) != 0) {
-        if (!bytes(s.offset, wide_ ? 24 : 12, compressed)) return truncated("a compressed section", s.offset + s.size);
+        std::string compressed;
+        if (!bytes(s.offset, wide_ ? 24 : 12, compressed)) fail_truncated("a compressed section", s.offset + s.size);
         inflated += std::min(word(compressed, 4, 8), kMaxInflatedBytes + 1);
       }
       if (inflated > kMaxInflatedBytes)
-        return Error{ErrorCode::unsupported, "compressed debug sections are larger than " +
-                                                 std::to_string(kMaxInflatedBytes) + " bytes when inflated"};
+        fail(ErrorCode::unsupported,
+             "compressed debug sections are larger than " + std::to_string(kMaxInflatedBytes) + " bytes when inflated");
     }
-    return ok();
   }
 
   void read_debuglink(const Section& s, ElfHead& head) const {
@@ -250,7 +245,7 @@ Result<ElfHead> read_elf_head(const std::string& path, bool may_be_object) {
                  std::nullopt, path};
   }
   HeadReader reader(file.get(), head.size, may_be_object);
-  if (Status done = reader.read(head); !done) return std::move(done).error().about(path);
+  if (Status done = guarded([&] { reader.read(head); }); !done) return std::move(done).error().about(path);
   return head;
 }
 

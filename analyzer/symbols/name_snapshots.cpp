@@ -9,6 +9,7 @@
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::symbols {
@@ -134,7 +135,7 @@ class DictionaryNamer {
         from_(*addresses.dictionaries()[number]),
         to_(std::make_unique<Dictionary>(from_)) {}
 
-  Result<std::shared_ptr<const Dictionary>> run() {
+  std::shared_ptr<const Dictionary> run() {
     texts_.resize(symbols_.size());
     for (std::size_t f = 1; f < to_->functions.size(); ++f)
       functions_.try_emplace(
@@ -145,11 +146,10 @@ class DictionaryNamer {
     find_derived();
     inlined_begin_.assign(from_.frames.size(), kNone);
     for (std::size_t i = 0; i < from_.frames.size(); ++i) {
-      if (!addresses_.wanted(number_, i)) continue;
-      if (Status done = name_frame(i); !done) return std::move(done).error();
+      if (addresses_.wanted(number_, i)) name_frame(i);
     }
-    if (Status done = expand_stacks(); !done) return std::move(done).error();
-    return std::shared_ptr<const Dictionary>(std::move(to_));
+    expand_stacks();
+    return std::move(to_);
   }
 
  private:
@@ -209,14 +209,14 @@ class DictionaryNamer {
     to_->frames.column[row] = source.column;
   }
 
-  Status name_frame(std::size_t i) {
+  void name_frame(std::size_t i) {
     const std::size_t query = addresses_.query(number_, i);
     const std::span<const SourceFrame> sources = symbols_[query].of(addresses_.place(number_, i));
-    if (sources.empty()) return ok();
+    if (sources.empty()) return;
     const FunctionId before = from_.frames.function[i];
     if (before != FunctionId{} && sources.front().file == StringId{} &&
         from_.functions.file[index_of(before)] != StringId{})
-      return ok();  // named with its line before: a symbol table alone would take that away
+      return;  // named with its line before: a symbol table alone would take that away
     write(i, query, sources.back());
     inlined_begin_[i] = static_cast<std::uint32_t>(inlined_.size());
     FrameTable& frames = to_->frames;
@@ -228,7 +228,7 @@ class DictionaryNamer {
         row = known->second;
       } else {
         if (row >= kNone || inlined_.size() >= kNone - 1)
-          return Error{ErrorCode::limit, "too many inlined frames: expected fewer than 2^32 - 1"};
+          fail(ErrorCode::limit, "too many inlined frames: expected fewer than 2^32 - 1");
         frames.append({.module = from_.frames.module[i],
                        .offset = from_.frames.offset[i],
                        .flags = kFrameInlined | kFrameDerived},
@@ -239,12 +239,10 @@ class DictionaryNamer {
     }
     inlined_count_.resize(from_.frames.size(), 0);
     inlined_count_[i] = static_cast<std::uint32_t>(sources.size() - 1);
-    return ok();
   }
 
-  Status expand_stacks() {
-    const bool changed = !inlined_.empty() || !derived_.empty();
-    if (!changed) return ok();
+  void expand_stacks() {
+    if (inlined_.empty() && derived_.empty()) return;
     inlined_count_.resize(from_.frames.size(), 0);
     StackTable& out = to_->stacks;
     out.begin.assign(1, 0);
@@ -261,11 +259,9 @@ class DictionaryNamer {
         out.frame.push_back(frame);
       }
       if (out.frame.size() > kMaxStackFrames)
-        return Error{ErrorCode::limit,
-                     "stacks with their inlined frames are too long: expected at most 2^31 frames in all"};
+        fail(ErrorCode::limit, "stacks with their inlined frames are too long: expected at most 2^31 frames in all");
       out.begin.push_back(out.frame.size());
     }
-    return ok();
   }
 
   const Addresses& addresses_;
@@ -349,34 +345,34 @@ Hash128 inlined_frame_hash(const Hash128& outer, std::uint64_t depth) {
 }
 
 Result<Named> name_snapshots(std::span<const Snapshot> snapshots, const SymbolOptions& options) {
-  const Addresses addresses(snapshots, options.again);
-  const Resolution resolution = resolve(addresses.queries, options);
-  Named out;
-  std::vector<std::shared_ptr<const Dictionary>> dictionaries;
-  for (std::size_t d = 0; d < addresses.dictionaries().size(); ++d) {
-    Result<std::shared_ptr<const Dictionary>> named = DictionaryNamer(addresses, d, resolution.modules).run();
-    if (!named) return std::move(named).error();
-    dictionaries.push_back(*std::move(named));
-  }
-  for (std::size_t s = 0; s < snapshots.size(); ++s) {
-    out.snapshots.push_back(snapshots[s]);
-    out.snapshots.back().dictionary = dictionaries[addresses.dictionary_of(s)];
-  }
-  SymbolReport& report = out.report;
-  report.notes = resolution.notes;
-  for (std::size_t q = 0; q < addresses.queries.size(); ++q) {
-    report.modules.push_back(report_of(addresses.queries[q], resolution.modules[q]));
-    report.addresses += report.modules.back().addresses;
-    report.unnamed += resolution.modules[q].unnamed;
-    report.notes.add_all(resolution.modules[q].notes);
-  }
-  if (!snapshots.empty())
-    count_bytes(snapshots.back(), addresses.dictionary_of(snapshots.size() - 1), addresses, resolution.modules, report);
-  std::stable_sort(report.modules.begin(), report.modules.end(), [](const ModuleReport& a, const ModuleReport& b) {
-    return std::tuple(-a.unnamed_bytes, std::string_view(a.name), std::string_view(a.build_id)) <
-           std::tuple(-b.unnamed_bytes, std::string_view(b.name), std::string_view(b.build_id));
+  return guarded([&] {
+    const Addresses addresses(snapshots, options.again);
+    const Resolution resolution = resolve(addresses.queries, options);
+    Named out;
+    std::vector<std::shared_ptr<const Dictionary>> dictionaries;
+    for (std::size_t d = 0; d < addresses.dictionaries().size(); ++d)
+      dictionaries.push_back(DictionaryNamer(addresses, d, resolution.modules).run());
+    for (std::size_t s = 0; s < snapshots.size(); ++s) {
+      out.snapshots.push_back(snapshots[s]);
+      out.snapshots.back().dictionary = dictionaries[addresses.dictionary_of(s)];
+    }
+    SymbolReport& report = out.report;
+    report.notes = resolution.notes;
+    for (std::size_t q = 0; q < addresses.queries.size(); ++q) {
+      report.modules.push_back(report_of(addresses.queries[q], resolution.modules[q]));
+      report.addresses += report.modules.back().addresses;
+      report.unnamed += resolution.modules[q].unnamed;
+      report.notes.add_all(resolution.modules[q].notes);
+    }
+    if (!snapshots.empty())
+      count_bytes(snapshots.back(), addresses.dictionary_of(snapshots.size() - 1), addresses, resolution.modules,
+                  report);
+    std::stable_sort(report.modules.begin(), report.modules.end(), [](const ModuleReport& a, const ModuleReport& b) {
+      return std::tuple(-a.unnamed_bytes, std::string_view(a.name), std::string_view(a.build_id)) <
+             std::tuple(-b.unnamed_bytes, std::string_view(b.name), std::string_view(b.build_id));
+    });
+    return out;
   });
-  return out;
 }
 
 Result<Named> name_snapshot(const Snapshot& snapshot, const SymbolOptions& options) {

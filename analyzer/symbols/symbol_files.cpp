@@ -1,7 +1,6 @@
 #include "analyzer/symbols/symbol_files.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 

@@ -44,7 +44,7 @@ std::string whats_wrong(Store& store) {
 std::string query(Store& store, const std::string& sql, bool may_write = false) {
   std::string text;
   Store::SqlSink sink;
-  sink.on_row = [&](std::span<const Store::SqlValue> row) {
+  sink.on_row = [&](std::span<const QueryCell> row) {
     if (!text.empty()) text += ';';
     for (std::size_t c = 0; c < row.size(); ++c) text += (c > 0 ? "|" : "") + row[c].text.value_or("NULL");
   };

@@ -92,7 +92,7 @@ TEST_CASE("draft: it holds what an ordinary store would") {
     REQUIRE(store);
     std::string dump;
     Store::SqlSink sink;
-    sink.on_row = [&](std::span<const Store::SqlValue> row) {
+    sink.on_row = [&](std::span<const QueryCell> row) {
       for (const auto& cell : row) dump += cell.text.value_or("NULL") + '|';
       dump += '\n';
     };

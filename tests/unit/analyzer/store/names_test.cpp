@@ -106,7 +106,7 @@ Snapshot load(Store& store, std::int64_t id) {
 std::string count_of(Store& store, const std::string& sql) {
   std::string value;
   Store::SqlSink sink;
-  sink.on_row = [&](std::span<const Store::SqlValue> row) { value = row[0].text.value_or("NULL"); };
+  sink.on_row = [&](std::span<const QueryCell> row) { value = row[0].text.value_or("NULL"); };
   REQUIRE(store.sql(sql, sink));
   return value;
 }

@@ -18,7 +18,7 @@ namespace {
 std::string query(Store& store, std::string_view sql, bool may_write = false) {
   std::string text;
   Store::SqlSink sink;
-  sink.on_row = [&](std::span<const Store::SqlValue> row) {
+  sink.on_row = [&](std::span<const QueryCell> row) {
     if (!text.empty()) text += ';';
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c > 0) text += '|';

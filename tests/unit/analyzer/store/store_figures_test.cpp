@@ -55,7 +55,7 @@ std::uintmax_t gzipped_size(const fs::path& folder, const std::string& bytes) {
 
 void print_table_sizes(Store& store) {
   Store::SqlSink sink;
-  sink.on_row = [](std::span<const Store::SqlValue> row) {
+  sink.on_row = [](std::span<const QueryCell> row) {
     std::printf("    %-20s %10s\n", row[0].text->c_str(), row[1].text->c_str());
   };
   const Status done = store.sql("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 10", sink);

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/load.hpp"
 #include "snapdiff/device_memory.hpp"
+#include "snapdiff/story.hpp"
 
+/// What snapshots of CUDA devices tell by themselves: failed allocations and the fullest moment.
 namespace snapdiff::session {
 
 /// A failed allocation and what was live just before.
@@ -24,5 +27,12 @@ Result<std::shared_ptr<const OutOfMemory>> last_failure(const Snapshot& snapshot
 /// What is above a table of one snapshot: the moment's failed allocation, and for a person the last one that its
 /// traces hold (in JSON it would say that this is the moment of it); the peak of its trace.
 Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptions& options, report::Form form);
+
+/// The fullest moment of a CUDA snapshot's busiest trace, in words, or what one without a trace holds; null where
+/// nothing is known of either, or nothing in use.
+Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, const DiffOptions& options);
+
+/// What is in use at the end of the last iteration of that trace; nothing without iterations.
+Result<std::optional<MemoryPeak>> device_low(const Snapshot& snapshot);
 
 }  // namespace snapdiff::session

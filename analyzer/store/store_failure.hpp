@@ -3,20 +3,12 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "snapdiff/result.hpp"
+#include "snapdiff/failure.hpp"
 
+/// What failures inside this module are about; store.hpp gives them back as Errors.
 namespace snapdiff::store {
-
-/// What travels inside this module; guarded() turns it into a Result in store.hpp.
-struct Failure {
-  Error error;
-};
-
-[[noreturn]] inline void fail(ErrorCode code, std::string message) { throw Failure{Error{code, std::move(message)}}; }
 
 /// Runs `body`; what it finds malformed is said to be in `part`.
 template <class Body>
@@ -42,17 +34,9 @@ auto concerning(const std::string& subject, Body&& body) -> decltype(body()) {
 
 /// Runs `body` and returns its value, or the Error about `subject` that it ended with.
 template <class Body>
-auto guarded(const std::string& subject, Body&& body)
-    -> Result<std::conditional_t<std::is_void_v<decltype(body())>, std::monostate, decltype(body())>> {
+auto guarded(const std::string& subject, Body&& body) -> decltype(snapdiff::guarded(body)) {
   try {
-    if constexpr (std::is_void_v<decltype(body())>) {
-      body();
-      return ok();
-    } else {
-      return body();
-    }
-  } catch (Failure& failure) {
-    return std::move(failure.error).about(subject);
+    return snapdiff::guarded([&] { return concerning(subject, body); });
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::limit, "out of memory", std::nullopt, subject};
   } catch (const std::exception& other) {

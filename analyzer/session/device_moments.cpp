@@ -1,0 +1,107 @@
+#include "analyzer/session/device_moments.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/session/pins.hpp"
+#include "analyzer/story/make_story.hpp"
+#include "snapdiff/failure.hpp"
+
+namespace snapdiff::session {
+
+namespace {
+
+/// The last failed allocation of a trace.
+using FailureAt = std::pair<cuda::TraceRef, OutOfMemory>;
+
+std::vector<FailureAt> failures_in(const Snapshot& snapshot) {
+  std::vector<FailureAt> out;
+  if (snapshot.allocator == nullptr) return out;
+  for (const DeviceTrace& trace : snapshot.allocator->traces) {
+    const cuda::TraceRef ref{trace.device, trace.host};
+    std::optional<OutOfMemory> failure = value_or_throw(cuda::out_of_memory(snapshot, ref));
+    if (failure) out.emplace_back(ref, *std::move(failure));
+  }
+  return out;
+}
+
+/// Where an allocation failed, what would have held less then is of use, not at the peak.
+void advise_at_failure(const Snapshot& snapshot, cuda::TraceRef trace, PeakStory& told) {
+  const std::optional<OutOfMemory> failure = value_or_throw(cuda::out_of_memory(snapshot, trace));
+  if (!failure) return;
+  const std::optional<MemoryPeak> moment = value_or_throw(cuda::memory_at_failure(snapshot, trace, *failure));
+  if (moment) story::advise_at_failure(told, *moment, *failure);
+}
+
+}  // namespace
+
+Result<std::vector<TracedFailure>> failures_of(const LoadedSnapshot& loaded, const DiffOptions& options) {
+  return guarded([&] {
+    std::vector<TracedFailure> found;
+    const Snapshot& snapshot = *loaded.ref.snapshot;
+    if (loaded.failure != nullptr) {
+      found.push_back({*loaded.failure, value_or_throw(diff::top(loaded.ref, options))});
+      return found;
+    }
+    for (const auto& [ref, failure] : failures_in(snapshot)) {
+      SnapshotRef moment = loaded.ref;
+      moment.snapshot =
+          std::make_shared<const Snapshot>(value_or_throw(cuda::snapshot_at(snapshot, ref, failure.event)));
+      found.push_back({failure, value_or_throw(diff::top(moment, options))});
+    }
+    return found;
+  });
+}
+
+Result<std::shared_ptr<const OutOfMemory>> last_failure(const Snapshot& snapshot) {
+  return guarded([&]() -> std::shared_ptr<const OutOfMemory> {
+    const std::vector<FailureAt> failures = failures_in(snapshot);
+    const auto last = std::max_element(failures.begin(), failures.end(), [](const FailureAt& a, const FailureAt& b) {
+      return a.second.after_us < b.second.after_us;
+    });
+    return last == failures.end() ? nullptr : std::make_shared<const OutOfMemory>(last->second);
+  });
+}
+
+Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptions& options, report::Form form) {
+  return guarded([&] {
+    report::AboveTop above;
+    above.failure = loaded.failure;
+    const Snapshot& snapshot = *loaded.ref.snapshot;
+    if (snapshot.allocator == nullptr || form == report::Form::csv) return above;
+    const bool is_read = form == report::Form::text || form == report::Form::markdown;
+    if (above.failure == nullptr && is_read) above.failure = value_or_throw(last_failure(snapshot));
+    above.peak = value_or_throw(device_peak(loaded.ref, options));
+    return above;
+  });
+}
+
+Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, const DiffOptions& options) {
+  return guarded([&]() -> std::shared_ptr<const PeakStory> {
+    const std::shared_ptr<const PeakStory> none;
+    const Snapshot& snapshot = *ref.snapshot;
+    if (snapshot.allocator == nullptr) return none;
+    std::optional<MemoryPeak> peak = cuda::held_memory(snapshot);
+    const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+    if (!peak && trace) peak = value_or_throw(cuda::memory_peak(snapshot, *trace));
+    if (!peak || peak->bytes == 0) return none;
+    DiffOptions view = options;
+    view.by = GroupBy::stack;
+    view.metric.clear();
+    const TopReport top = value_or_throw(diff::top(ref, view));
+    auto told =
+        std::make_shared<PeakStory>(story::peak_story(*std::move(peak), top.view, no_stack_recorded(snapshot), ref));
+    if (trace && told->facts.has_history) advise_at_failure(snapshot, *trace, *told);
+    return told;
+  });
+}
+
+Result<std::optional<MemoryPeak>> device_low(const Snapshot& snapshot) {
+  const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
+  if (!trace) return std::optional<MemoryPeak>();
+  return cuda::memory_low(snapshot, *trace);
+}
+
+}  // namespace snapdiff::session
