@@ -93,8 +93,8 @@ class Checker {
     if (budget.measure == Measure::per_second && !(report_.trend.axis.step_seconds > 0))
       return "the snapshots hold no usable times";
     const std::size_t snapshots = report_.trend.series.steps.size();
-    if (snapshots >= trend::kJudgedFrom) return {};
-    return std::to_string(trend::kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
+    if (snapshots >= kJudgedFrom) return {};
+    return std::to_string(kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
   }
 
   /// Fills measured, allowed and outcome.

@@ -18,12 +18,6 @@ std::string reason_shrinking(const Findings& found, std::string_view unit);
 std::string reason_noisy(const Findings& found, std::string_view unit);
 std::string reason_flat(const Findings& found);
 
-/// A change in the unit of the values, rounded to a whole one: "2.92 MiB".
-std::string amount(double value, std::string_view unit);
-
-/// A slope above 0: "2.92 MiB per snapshot"; "1 every 4 snapshots" where the former would round to nothing.
-std::string pace_text(double slope, std::string_view unit);
-
 /// Jumps that each about double the value: how a growing hash table or vector looks. 0 when other
 /// rises are among them.
 std::size_t doublings(std::span<const double> values);
