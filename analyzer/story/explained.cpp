@@ -8,6 +8,7 @@
 
 #include "analyzer/story/function_sums.hpp"
 #include "snapdiff/hash.hpp"
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
@@ -59,36 +60,28 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
   return out;
 }
 
-/// What paths that end in the same functions gained and lost, by a hash of these; few of them are looked at again.
+/// What paths that end in the same functions gained and lost.
+struct Population {
+  std::uint64_t end = 0;  ///< hash of these functions
+  double gained = 0, lost = 0;
+
+  bool may_be_replaced() const { return gained > 0 && lost >= kReplaced * gained; }
+};
+
 class Populations {
  public:
-  explicit Populations(std::size_t expected) {
-    std::size_t size = 64;
-    while (size < 2 * expected) size *= 2;
-    cells_.resize(size);
-  }
-  void add(std::uint64_t end, double growth) {
-    Cell& cell = cells_[place(end)];
-    cell.end = end;
-    (growth > 0 ? cell.gained : cell.lost) += std::abs(growth);
-  }
-  double gained(std::uint64_t end) const { return cells_[place(end)].gained; }
-  bool may_be_replaced(std::uint64_t end) const {
-    const Cell& cell = cells_[place(end)];
-    return cell.gained > 0 && cell.lost >= kReplaced * cell.gained;
+  explicit Populations(std::size_t expected) { index_.reserve(expected); }
+
+  Population& of(std::uint64_t end) {
+    const std::uint32_t known = index_.find(end, [&](std::uint32_t row) { return all_[row].end == end; });
+    if (known != HashIndex::kAbsent) return all_[known];
+    index_.insert(end, static_cast<std::uint32_t>(all_.size()));
+    return all_.emplace_back(Population{end});
   }
 
  private:
-  struct Cell {
-    std::uint64_t end = 0;  ///< 0: free
-    double gained = 0, lost = 0;
-  };
-  std::size_t place(std::uint64_t end) const {
-    std::size_t at = end & (cells_.size() - 1);
-    while (cells_[at].end != 0 && cells_[at].end != end) at = (at + 1) & (cells_.size() - 1);
-    return at;
-  }
-  std::vector<Cell> cells_;
+  std::vector<Population> all_;
+  HashIndex index_;
 };
 
 bool is_level(const GrowthPaths& paths, const SumJudge& judge, std::span<const std::uint32_t> population,
@@ -112,14 +105,16 @@ std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& j
       if (!has_end(p)) continue;
       const auto functions = paths.functions(paths[p]);
       end[p] = mix64(end[p] ^ (functions[functions.size() - 1 - depth] + 1)) | 1U;
-      populations.add(end[p], static_cast<double>(paths[p].growth));
+      const auto growth = static_cast<double>(paths[p].growth);
+      Population& population = populations.of(end[p]);
+      (growth > 0 ? population.gained : population.lost) += std::abs(growth);
     }
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> candidates;
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      if (has_end(p) && populations.may_be_replaced(end[p])) candidates[end[p]].push_back(p);
+      if (has_end(p) && populations.of(end[p]).may_be_replaced()) candidates[end[p]].push_back(p);
     }
     for (const auto& [last_functions, population] : candidates) {
-      if (!is_level(paths, judge, population, populations.gained(last_functions))) continue;
+      if (!is_level(paths, judge, population, populations.of(last_functions).gained)) continue;
       for (const std::uint32_t p : population) {
         if (paths[p].growth > 0) moved[p] = 1;
       }
