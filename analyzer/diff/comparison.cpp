@@ -8,6 +8,7 @@
 #include "analyzer/diff/one_process.hpp"
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -52,50 +53,29 @@ Status pick_columns(Comparison& c) {
   return ok();
 }
 
-/// A table from identity to unit that asks for its slots well before it needs them: with a
-/// million stacks each look-up is a cache miss.
+/// From identities to units. It is asked for slots well before they are needed: with a million stacks each look-up is a
+/// cache miss.
 class IdentityTable {
  public:
   explicit IdentityTable(std::size_t expected) {
-    std::size_t size = 64;
-    while (size < expected * 2) size *= 2;
-    slots_.assign(size, Slot{});
+    index_.reserve(expected);
     identity_.reserve(expected);
   }
-  void prefetch(const Hash128& identity) const { __builtin_prefetch(&slots_[identity.low & mask()]); }
+
+  void prefetch(const Hash128& identity) const { index_.prefetch(identity.low); }
 
   /// The unit of this identity, a new one if there is none.
   std::uint32_t unit(const Hash128& identity) {
-    if ((identity_.size() + 1) * 2 > slots_.size()) grow();
-    const std::uint32_t tag = tag_of(identity);
-    for (std::size_t i = identity.low & mask();; i = (i + 1) & mask()) {
-      Slot& slot = slots_[i];
-      if (slot.unit == kNone) {
-        slot = {static_cast<std::uint32_t>(identity_.size()), tag};
-        identity_.push_back(identity);
-        return slot.unit;
-      }
-      if (slot.tag == tag && identity_[slot.unit] == identity) return slot.unit;
-    }
+    const std::uint32_t known = index_.find(identity.low, [&](std::uint32_t u) { return identity_[u] == identity; });
+    if (known != HashIndex::kAbsent) return known;
+    const auto unit = static_cast<std::uint32_t>(identity_.size());
+    index_.insert(identity.low, unit);
+    identity_.push_back(identity);
+    return unit;
   }
 
  private:
-  struct Slot {
-    std::uint32_t unit = kNone;
-    std::uint32_t tag = 0;
-  };
-  static std::uint32_t tag_of(const Hash128& identity) { return static_cast<std::uint32_t>(identity.low >> 32); }
-  std::size_t mask() const { return slots_.size() - 1; }
-  void grow() {
-    slots_.assign(slots_.size() * 2, Slot{});
-    for (std::size_t u = 0; u < identity_.size(); ++u) {
-      std::size_t i = identity_[u].low & mask();
-      while (slots_[i].unit != kNone) i = (i + 1) & mask();
-      slots_[i] = {static_cast<std::uint32_t>(u), tag_of(identity_[u])};
-    }
-  }
-
-  std::vector<Slot> slots_;
+  HashIndex index_;
   std::vector<Hash128> identity_;
 };
 
@@ -140,8 +120,7 @@ Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>
     if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
   }
   if (fits) return ok();
-  return Error{ErrorCode::limit, std::string("sum of ") + c.metric +
-                                     " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
+  return beyond_64_bits("sum of " + c.metric + " over equal stacks");
 }
 
 /// All sides' entries into units, from nothing.

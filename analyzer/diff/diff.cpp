@@ -10,7 +10,6 @@
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/unnamed.hpp"
-#include "snapdiff/checked.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -63,26 +62,16 @@ void fill_head(const Comparison& c, GrowthReport& r) {
 }
 
 /// grew and shrank of the report. Errors: limit.
-Status sum_parts(const Grouped& g, GrowthReport& r) {
-  bool fits = true;
-  const auto add = [&](std::int64_t& sum, std::int64_t value) { fits &= checked_add(sum, value, sum); };
+Status sum_parts(const Comparison& c, const Grouped& g, GrowthReport& r) {
+  Adder adder;
   for (const GrowthRow& row : g.rows) {
-    add(r.grew, row.grew);
-    add(r.shrank, row.shrank);
+    adder.add(r.grew, row.grew);
+    adder.add(r.shrank, row.shrank);
   }
-  for (const Change* change : {&r.unattributed, &r.filtered}) {
-    std::int64_t growth = 0;
-    fits &= checked_sub(change->current, change->baseline, growth);
-    add(growth > 0 ? r.grew : r.shrank, growth);
-  }
-  std::int64_t ignored = 0;
-  fits &= checked_sub(r.total.current, r.total.baseline, ignored) &&
-          checked_sub(r.total_objects.current, r.total_objects.baseline, ignored) &&
-          checked_sub(r.unattributed_objects.current, r.unattributed_objects.baseline, ignored) &&
-          checked_sub(r.filtered_objects.current, r.filtered_objects.baseline, ignored);
-  if (fits) return ok();
-  return Error{ErrorCode::limit,
-               std::string("growth of ") + r.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+  for (const Change* change : {&r.unattributed, &r.filtered}) adder.add_growth(r.grew, r.shrank, *change);
+  for (const Change* change : {&r.total, &r.total_objects, &r.unattributed_objects, &r.filtered_objects})
+    adder.check(*change);
+  return adder.status(c);
 }
 
 void share_tiers(const Comparison& c, GrowthReport& r) {
@@ -174,7 +163,7 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
   Result<Grouped> grouped = group(c, by, series);
   if (!grouped) return std::move(grouped).error();
   Grouped& g = *grouped;
-  if (Status sums = sum_parts(g, r); !sums) return std::move(sums).error();
+  if (Status sums = sum_parts(c, g, r); !sums) return std::move(sums).error();
   for (std::size_t i = 0; i < g.rows.size(); ++i) {
     g.rows[i].error = error_of(c, g.variance[i]);
     g.rows[i].sample = sample_of(g.variance_of_ends[i], g.rows[i].value);

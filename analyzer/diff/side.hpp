@@ -34,6 +34,11 @@ Blur blur_of(const SnapshotFacts& facts);
 /// (0) the bound bytes * period. Source: pprof.md section 6.2.
 double sampling_variance(double bytes, double counts, double period, bool of_counts);
 
+/// What a sum is said to be that does not fit.
+inline Error beyond_64_bits(const std::string& what) {
+  return {ErrorCode::limit, what + " is beyond 2^63-1, expected it to fit in 64 bits"};
+}
+
 struct Side;
 
 /// A column of a side: lent by the snapshot where it is the same there, so that a long series is not in memory twice.
