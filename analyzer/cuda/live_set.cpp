@@ -85,7 +85,7 @@ class Pass {
     }
     std::int64_t reserved = 0;
     for (std::size_t s = 0; state_.has_segments && s < state_.segments.size_rows(); ++s) {
-      if (is_mine(s)) add(reserved, state_.segments.size[s]);
+      if (is_of(state_, s, trace_)) add(reserved, state_.segments.size[s]);
     }
     std::vector<LiveSet> out;
     for (std::size_t m = moments_.size(); m-- > 0;) {
@@ -118,11 +118,6 @@ class Pass {
     if (passed_ == 0) return;
     add(moments_[passed_ - 1].reserved_change, undone);
     if (blocks_ != nullptr) blocks_->later_segments.push_back({static_cast<std::uint64_t>(index), event});
-  }
-
-  bool is_mine(std::size_t segment) const {
-    const bool host = (state_.segments.flags[segment] & kSegmentHost) != 0;
-    return host == trace_.host && state_.segments.device[segment] == trace_.device;
   }
 
   void alloc(std::int64_t index, const TraceEvent& event) {
@@ -174,7 +169,7 @@ class Pass {
   void match_final_state() {
     const BlockTable& blocks = state_.blocks;
     for (std::size_t b = 0; b < blocks.size_rows(); ++b) {
-      if (blocks.state[b] == BlockState::inactive || !is_mine(blocks.segment[b])) continue;
+      if (blocks.state[b] == BlockState::inactive || !is_of(state_, blocks.segment[b], trace_)) continue;
       Address& at = addresses_[blocks.address[b]];
       const std::size_t segment = blocks.segment[b];
       Life life;
