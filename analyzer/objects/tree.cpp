@@ -58,8 +58,7 @@ class TypeTree {
     }
     for (std::size_t n = out_.nodes.size(); n-- > 1;) {
       RetainedNode& parent = out_.nodes[out_.nodes[n].parent];
-      parent.retained.baseline += out_.nodes[n].retained.baseline;
-      parent.retained.current += out_.nodes[n].retained.current;
+      parent.retained += out_.nodes[n].retained;
     }
   }
 

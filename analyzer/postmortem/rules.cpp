@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "analyzer/postmortem/hints.hpp"
-#include "analyzer/postmortem/hints_text.hpp"
 #include "analyzer/toml/toml_text.hpp"
 
 namespace snapdiff::postmortem {
@@ -157,8 +156,6 @@ Rule read_rule(const Value& entry) {
 }  // namespace
 
 Rules::Rules() : list_(std::make_shared<const List>()) {}
-
-std::string_view built_in_rules_text() { return kHintsText; }
 
 Result<Rules> built_in_rules() {
   Result<Rules> rules = parse_rules(std::string(built_in_rules_text()), "built-in hints", Rules());

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/postmortem/finding_parts.hpp"
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 #include "analyzer/story/prose.hpp"
