@@ -1,9 +1,8 @@
-#include "analyzer/story/bands.hpp"
-
 #include <algorithm>
 #include <span>
 
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {

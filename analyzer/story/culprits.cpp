@@ -1,5 +1,3 @@
-#include "analyzer/story/culprits.hpp"
-
 #include "analyzer/story/make_story.hpp"
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::story {

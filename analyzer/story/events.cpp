@@ -1,9 +1,8 @@
-#include "analyzer/story/events.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::story {

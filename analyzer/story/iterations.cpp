@@ -5,11 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/story/bands.hpp"
-#include "analyzer/story/culprits.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/story/story_words.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/torch_frames.hpp"
 

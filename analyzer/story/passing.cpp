@@ -1,8 +1,8 @@
-#include "analyzer/story/passing.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
+
+#include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
 namespace {

@@ -1,10 +1,9 @@
-#include "analyzer/story/story_words.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::story {

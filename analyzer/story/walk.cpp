@@ -1,9 +1,9 @@
-#include "analyzer/story/walk.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
+
+#include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
 namespace {
