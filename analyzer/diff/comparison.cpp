@@ -4,8 +4,6 @@
 #include <limits>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/diff/metric.hpp"
-#include "analyzer/diff/one_process.hpp"
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/hash_index.hpp"
@@ -16,42 +14,6 @@ namespace snapdiff::diff {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-Status pick_columns(Comparison& c) {
-  std::string objects = objects_beside(*c.sides.front().ref.snapshot, c.metric);
-  for (const Side& side : c.sides) {
-    if (!objects.empty() && side.ref.snapshot->column(objects) == nullptr) objects.clear();
-  }
-  for (const Side& side : c.sides) {
-    const Column* const column = objects.empty() ? nullptr : side.ref.snapshot->column(objects);
-    if (column == nullptr || column->known.empty()) continue;
-    c.notes.add(Severity::warning, "an input does not know every count: no counts are compared");
-    objects.clear();
-  }
-  c.objects_metric = objects;
-  c.has_objects = !objects.empty();
-  for (Side& side : c.sides) {
-    const Snapshot& snapshot = *side.ref.snapshot;
-    Columns& columns = side.columns;
-    columns.value = snapshot.column(c.metric);
-    if (c.has_objects) columns.objects = snapshot.column(objects);
-    columns.half_units = snapshot.column(half_unit_name(c.metric));
-    if (&side == &c.sides.front()) c.unit = columns.value->type.unit;
-    if (columns.value->type.unit != c.unit) {
-      return Error{ErrorCode::incompatible, std::string("unit of ") + c.metric + " differs: " + c.unit + " and " +
-                                                columns.value->type.unit + ", expected one unit"};
-    }
-    if (columns.value->type.unit == "bytes") {
-      columns.bytes = columns.value;
-      columns.counts = snapshot.column(objects_beside(snapshot, c.metric));
-    } else {
-      const std::string bytes = bytes_beside(snapshot, c.metric);
-      columns.bytes = bytes.empty() ? nullptr : snapshot.column(bytes);
-      columns.counts = columns.value;
-    }
-  }
-  return ok();
-}
 
 /// From identities to units. It is asked for slots well before they are needed: with a million stacks each look-up is a
 /// cache miss.

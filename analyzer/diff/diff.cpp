@@ -5,20 +5,23 @@
 #include <cmath>
 #include <limits>
 
-#include "analyzer/diff/counterparts.hpp"
 #include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
-#include "analyzer/diff/unnamed.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {
 
+/// Of both sides, without their signs.
+double both_of(const Change& value) {
+  return std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+}
+
 /// What one sample stands for: the variance of sampled values is as many times their sum.
 double sample_of(double variance, const Change& value) {
-  const double sum = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+  const double sum = both_of(value);
   return sum > 0 ? variance / sum : 0;
 }
 
@@ -26,6 +29,26 @@ double sample_of(double variance, const Change& value) {
 bool is_told(const RenamedFunction& one) {
   constexpr std::string_view kByPlace = "(anonymous:L#";
   return one.stacks > 0 && !(one.before.starts_with(kByPlace) && one.after.starts_with(kByPlace));
+}
+
+/// To six digits: more say nothing of a standard deviation, and the last ones of a sum depend on the order of its rows,
+/// which is another in a store than in the file.
+double rounded_error(double error) {
+  constexpr int kDigits = 6;
+  if (!(error > 0) || !std::isfinite(error)) return error;
+  const int power = kDigits - 1 - static_cast<int>(std::floor(std::log10(error)));
+  if (power > 300 || power < -300) return error;
+  // Division by a whole power of ten gives the number that its digits name.
+  const double scale = std::pow(10.0, std::abs(power));
+  return power >= 0 ? std::round(error * scale) / scale : std::round(error / scale) * scale;
+}
+
+/// One standard deviation of what has this variance; NaN where a side's sampling is unknown.
+double error_of(const Comparison& c, double variance) {
+  for (const Side* side : {&c.sides.front(), &c.sides.back()}) {
+    if (side->blur.kind == Blur::Kind::unknown) return kUnknownError;
+  }
+  return rounded_error(std::sqrt(variance));
 }
 
 void fill_head(const Comparison& c, GrowthReport& r) {
@@ -78,15 +101,13 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
   std::array<double, kMatchTiers> bytes{};
   double all = 0;
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
-    const Change& value = c.values[u].value;
-    const double both = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+    const double both = both_of(c.values[u].value);
     MatchTier tier = c.tier[u];
     if (!c.coarse_tier.empty() && c.coarse_tier[c.row_of(u)] != MatchTier::none) tier = c.coarse_tier[c.row_of(u)];
     bytes[static_cast<std::size_t>(tier)] += both;
     all += both;
   }
-  const double pseudo =
-      std::abs(static_cast<double>(r.unattributed.baseline)) + std::abs(static_cast<double>(r.unattributed.current));
+  const double pseudo = both_of(r.unattributed);
   bytes[static_cast<std::size_t>(MatchTier::function_line)] += pseudo;
   all += pseudo;
   if (all <= 0) return;
@@ -104,7 +125,6 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = sort_key(c.options.sort, g.rows[i].value, g.rows[i].objects);
   }
-  std::vector<std::uint32_t> order;
   if (by == GroupBy::stack) {
     const FrameOrder by_text(c.dictionaries);
     std::vector<VisibleFrames> own;  // by row where rows are not units
@@ -112,13 +132,11 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
       for (const std::uint32_t unit : g.unit) own.push_back(c.frames[unit]);
     }
     const std::span<const VisibleFrames> frames = own.empty() ? std::span(c.frames) : std::span(own);
-    order = order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, frames); });
-  } else {
-    order = order_rows(keys, [&](std::span<std::uint32_t> ties) {
-      std::sort(ties.begin(), ties.end(), [&](std::uint32_t a, std::uint32_t b) { return g.keys[a] < g.keys[b]; });
-    });
+    return order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, frames); });
   }
-  return order;
+  return order_rows(keys, [&](std::span<std::uint32_t> ties) {
+    std::sort(ties.begin(), ties.end(), [&](std::uint32_t a, std::uint32_t b) { return g.keys[a] < g.keys[b]; });
+  });
 }
 
 template <class T>
@@ -132,29 +150,6 @@ Result<GrowthReport> conserved(GrowthReport report) {
   if (Status holds = check_conservation(report); !holds) return std::move(holds).error();
   return report;
 }
-
-/// To six digits: more say nothing of a standard deviation, and the last ones of a sum depend on the order of its rows,
-/// which is another in a store than in the file.
-double rounded_error(double error) {
-  constexpr int kDigits = 6;
-  if (!(error > 0) || !std::isfinite(error)) return error;
-  const int power = kDigits - 1 - static_cast<int>(std::floor(std::log10(error)));
-  if (power > 300 || power < -300) return error;
-  // Division by a whole power of ten gives the number that its digits name.
-  const double scale = std::pow(10.0, std::abs(power));
-  return power >= 0 ? std::round(error * scale) / scale : std::round(error / scale) * scale;
-}
-
-}  // namespace
-
-double error_of(const Comparison& c, double variance) {
-  for (const Side* side : {&c.sides.front(), &c.sides.back()}) {
-    if (side->blur.kind == Blur::Kind::unknown) return kUnknownError;
-  }
-  return rounded_error(std::sqrt(variance));
-}
-
-namespace {
 
 Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const SeriesOf& series) {
   GrowthReport r;

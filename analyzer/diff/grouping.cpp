@@ -344,14 +344,14 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   return g;
 }
 
-}  // namespace
-
 RowClass class_of(const Change& value) {
   if (value.baseline == value.current) return RowClass::same;
   if (value.baseline == 0) return RowClass::added;
   if (value.current == 0) return RowClass::gone;
   return value.current > value.baseline ? RowClass::grew : RowClass::shrank;
 }
+
+}  // namespace
 
 Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {
   const bool with_series = series.wanted;

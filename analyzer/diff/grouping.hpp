@@ -66,6 +66,4 @@ struct Grouped {
 /// Errors: limit.
 Result<Grouped> group(const Comparison& comparison, GroupBy by, const SeriesOf& series);
 
-RowClass class_of(const Change& value);
-
 }  // namespace snapdiff::diff

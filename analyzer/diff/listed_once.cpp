@@ -1,5 +1,3 @@
-#include "analyzer/diff/listed_once.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -34,4 +34,9 @@ struct SeenStacks {
 /// right before them are taken out.
 SeenStacks see_stacks(const Visibility& visibility, std::uint32_t dictionary, bool fold_recursion);
 
+/// Stacks that differ only in how deep they recurse are one stack to a reader: `frames` without runs of up to four that
+/// repeat the run right before them, a b b b c -> a b c, a b c b c d -> a b c d. Valid as long as `frames` and
+/// `scratch`.
+std::span<const FrameId> without_recursion(std::span<const FrameId> frames, std::vector<FrameId>& scratch);
+
 }  // namespace snapdiff::diff

@@ -1,8 +1,7 @@
-#include "analyzer/diff/unnamed.hpp"
-
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/diff/make_report.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
