@@ -198,9 +198,13 @@ class Checker {
 
   void describe(GateFinding& finding) {
     finding.id = leak_id(report_.trend, finding.row);
-    finding.name = leak_name(report_.trend, finding.row);
-    if (overall_.options.by != GroupBy::stack) return;
-    overall_.frames(overall_.rows[finding.row], frames_);
+    const GrowthRow& row = overall_.rows[finding.row];
+    if (overall_.options.by != GroupBy::stack) {
+      finding.name = overall_.keys[row.key];
+      return;
+    }
+    overall_.frames(row, frames_);
+    finding.name = leak_name(frames_);
     place_at_first_file(frames_, finding);
   }
 
