@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/names.hpp"

@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "analyzer/diff/row_names.hpp"
 #include "snapdiff/counters.hpp"

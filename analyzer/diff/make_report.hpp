@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/frame_order.hpp"
 #include "analyzer/diff/grouping.hpp"

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/make_report.hpp"

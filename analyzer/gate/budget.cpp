@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>

@@ -1,6 +1,5 @@
 #include "analyzer/objects/path_shapes.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace snapdiff::objects {

@@ -4,7 +4,6 @@
 #include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/objects/root_set.hpp"
 #include "analyzer/objects/type_names.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::objects {
 namespace {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
