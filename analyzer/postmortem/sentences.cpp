@@ -193,7 +193,7 @@ Prose failure_of(const Postmortem& report) {
   if (!report.failure) return {};
   const OutOfMemory& failure = *report.failure;
   Writer out;
-  out << "An allocation of " << bytes_text(failure.asked, kPageNumbers) << " failed on device "
+  out << "An allocation of " << sized(failure.asked) << " failed on device "
       << static_cast<std::size_t>(failure.device);
   if (!failure.sentence.empty()) out << ": " << failure.sentence;
   out << ".";

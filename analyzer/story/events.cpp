@@ -67,7 +67,7 @@ std::vector<Event> events_of(const GrowthReport& report) {
 }
 
 Event event_of(const OutOfMemory& failure) {
-  const std::string asked = bytes_text(failure.asked, kPageNumbers);
+  const std::string asked = sized(failure.asked);
   Writer text;
   text << "an allocation of " << asked << " failed on device " << static_cast<std::size_t>(failure.device);
   if (!failure.sentence.empty()) text << ": " << failure.sentence;

@@ -21,8 +21,6 @@ constexpr std::size_t kFewLines = 2;    // prove nothing about all of forward
 constexpr double kWorthALine = 0.02;    // of the activations
 constexpr double kSameRatio = 0.02;     // so far apart, ratios are the same
 
-std::string sized(std::int64_t number) { return bytes_text(number, kPageNumbers); }
-
 /// "2.00"
 std::string ratio_text(double ratio) {
   char text[32];

@@ -69,6 +69,7 @@ inline std::string growth(const GrowthReport& report, std::int64_t number) {
   return value_text(number, report.unit, true, kPageNumbers);
 }
 inline std::string percent(std::int64_t part, std::int64_t whole) { return percent_text(part, whole, kPageNumbers); }
+inline std::string sized(std::int64_t bytes) { return bytes_text(bytes, kPageNumbers); }
 /// A share, 0..1.
 std::string percent_of(double share);
 inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
