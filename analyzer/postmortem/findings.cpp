@@ -256,19 +256,13 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   }
   const Unnamed& unnamed = report_growth.unnamed;
   if (unnamed.unnamed > 0) {
-    Writer text;
-    text << count(static_cast<std::int64_t>(unnamed.unnamed)) << " of "
-         << count(static_cast<std::int64_t>(unnamed.addresses)) << " addresses have no name";
-    if (unnamed.value != 0) text << "; " << value(report_growth, unnamed.value) << " lie in stacks with one";
-    text << ".";
-    say(out, Finding::Kind::certainty, text.take());
+    const std::string held = value(report_growth, unnamed.value);
+    say(out, Finding::Kind::certainty, count(unnamed.unnamed), " of ", count(unnamed.addresses),
+        " addresses have no name", unnamed.value != 0 ? "; " + held + " lie in stacks with one." : ".");
   }
   if (!report_growth.listed_once.empty()) {
-    Writer text;
-    text
-        << amount_of(report_growth.listed_once.size(), "stack")
-        << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
-    say(out, Finding::Kind::certainty, text.take());
+    say(out, Finding::Kind::certainty, amount_of(report_growth.listed_once.size(), "stack"),
+        " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.");
   }
   if (!report.trend.axis.note.empty()) {
     say(out, Finding::Kind::certainty, "Times: ", report.trend.axis.note, ".");

@@ -336,15 +336,15 @@ void apply_to_device(const Postmortem& report, const Rule& rule, std::vector<Hin
 
 }  // namespace
 
-std::vector<Hint> find_hints(const Postmortem& report, const Rules& rules) {
+std::vector<Hint> find_hints(const Postmortem& report, const std::vector<Rule>& rules) {
   std::vector<Hint> hints;
   RowRules rows(report, hints);
   for (const bool last : {false, true}) {
-    for (const Rule& rule : rules.list().rules) {
+    for (const Rule& rule : rules) {
       if (rule.of_rows && rule.last == last && has_stacks(report)) rows.apply(rule);
     }
   }
-  for (const Rule& rule : rules.list().rules) {
+  for (const Rule& rule : rules) {
     if (rule.counter) apply_to_counters(report, rule, hints);
     if (!rule.device.empty()) apply_to_device(report, rule, hints);
   }
