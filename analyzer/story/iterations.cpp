@@ -116,7 +116,7 @@ std::string pace_of(const GrowthReport& left, const Culprit& culprit, bool each)
   if (culprit.objects.growth() % steps == 0) text += " in " + amount_of(culprit.objects.growth() / steps, "block");
   text += each ? " an iteration" : " a snapshot";
   if (!same) text += " on average";
-  return text + ", in " + count(static_cast<std::int64_t>(culprit.rises)) + " of " + count(steps);
+  return text + ", in " + count(culprit.rises) + " of " + count(steps);
 }
 
 /// Rows of the report whose stacks are those of rows of the other one; none where its rows are no stacks.

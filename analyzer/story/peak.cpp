@@ -6,7 +6,7 @@
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
-#include "snapdiff/function_name.hpp"
+#include "snapdiff/library_frames.hpp"
 #include "snapdiff/role_names.hpp"
 
 namespace snapdiff::story {
@@ -29,13 +29,9 @@ struct Site {
   FrameView frame;
   std::string_view via;
 };
-Site site_of(const std::vector<FrameView>& frames) {
-  const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
-  if (frames.empty()) return {};
-  if (own == frames.end()) return {frames.front(), {}};
-  // The name of a node of the backward graph says all; what it calls is C++.
-  const bool tells = own != frames.begin() && autograd_node(own->function).empty();
-  return {*own, tells ? (own - 1)->function : std::string_view()};
+Site site_of(std::vector<FrameView>& frames) {
+  const std::string_view via = fold_library_frames(frames);
+  return frames.empty() ? Site{} : Site{frames.front(), via};
 }
 
 /// Rows of one line and role.
@@ -162,8 +158,7 @@ std::string figures_of(const MemoryPeak& peak) {
   if (const std::string kept = kept_text(peak); !kept.empty()) text += ", of it new: " + kept;
   text += "; the peak is ";
   if (!peak.part.empty()) text += "in " + std::string(peak.part) + ", ";
-  text += "after event " + count(static_cast<std::int64_t>(peak.event)) + " of " +
-          count(static_cast<std::int64_t>(peak.events));
+  text += "after event " + count(peak.event) + " of " + count(peak.events);
   return text + reserved_text(peak);
 }
 

@@ -72,7 +72,10 @@ inline std::string percent(std::int64_t part, std::int64_t whole) { return perce
 inline std::string sized(std::int64_t bytes) { return bytes_text(bytes, kPageNumbers); }
 /// A share, 0..1.
 std::string percent_of(double share);
-inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
+template <std::integral Number>
+std::string count(Number number) {
+  return count_text(static_cast<std::int64_t>(number), kPageNumbers);
+}
 /// "1 object", "12 objects"; `with_sign`: "+12 objects".
 template <std::integral Number>
 std::string amount_of(Number number, std::string_view singular, bool with_sign = false) {
