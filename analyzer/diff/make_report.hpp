@@ -20,6 +20,6 @@ Result<GrowthReport> make_report(const Comparison& comparison, const ReportParts
 std::vector<Counterpart> counterparts_of(const Comparison& c, const Grouped& g, ComparisonView& view);
 
 /// The visible addresses of one side that have no name, and what of the metric is allocated at them.
-Unnamed find_unnamed(const Side& side, const Dictionary& dictionary);
+Unnamed find_unnamed(const Side& side, const Dictionary& d);
 
 }  // namespace snapdiff::diff
