@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {

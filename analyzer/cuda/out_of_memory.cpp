@@ -10,7 +10,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/contains.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/pinning.hpp"

@@ -14,7 +14,7 @@
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/module_calls.hpp"
 #include "analyzer/cuda/roles.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/pinning.hpp"
 

@@ -2,8 +2,7 @@
 #include <cmath>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/steps.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 
 namespace snapdiff::cuda {
 namespace {

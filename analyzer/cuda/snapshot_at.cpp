@@ -11,7 +11,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/layout.hpp"
 #include "analyzer/cuda/roles.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/dictionary_mover.hpp"
 #include "snapdiff/pinning.hpp"
 #include "snapdiff/snapshot_builder.hpp"

@@ -1,7 +1,6 @@
-#include "analyzer/diff/seen_stacks.hpp"
-
 #include <algorithm>
 
+#include "analyzer/diff/side.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/parallel.hpp"
 

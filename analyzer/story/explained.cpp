@@ -1,5 +1,3 @@
-#include "analyzer/story/explained.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/hash_index.hpp"
 #include "snapdiff/parallel.hpp"

@@ -1,8 +1,7 @@
-#include "analyzer/trend/reason.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/trend/rule.hpp"
 #include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
 

@@ -6,8 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "analyzer/trend/regressors.hpp"
-
 namespace snapdiff::trend {
 
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/trend/reason.hpp"
 #include "analyzer/trend/rule.hpp"
 #include "snapdiff/concat.hpp"
 

@@ -1,9 +1,15 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/cuda/cuda.hpp"
+#include "snapdiff/device_memory.hpp"
+#include "snapdiff/snapshot.hpp"
 
+/// What is asked of the trace of one device.
 namespace snapdiff::cuda {
 
 /// Null where the snapshot has no state of an allocator, or no such trace in it.
@@ -31,17 +37,24 @@ struct Failure {
   std::int64_t start_us = kNoTime;
 };
 
-inline std::optional<Failure> last_failure(const EventLog& events) {
-  std::optional<Failure> found;
-  std::int64_t start = kNoTime;
-  std::uint64_t count = 0;
-  EventLog::Reader reader = events.read();
-  TraceEvent event;
-  for (std::uint64_t n = 0; reader.next(event); ++n) {
-    if (start == kNoTime) start = event.time_us;
-    if (event.action == TraceAction::oom) found = {event, n, ++count, start};
-  }
-  return found;
-}
+std::optional<Failure> last_failure(const EventLog& events);
+
+/// Times that the input itself marks as the same moment of each iteration, ascending: ends of ProfilerStep#N (starts
+/// where no ends are recorded), else ends of an optimizer's steps, else ends of the program's own marks that are called
+/// steps or iterations. Empty without any.
+///   begins  of an optimizer's steps: when these began
+struct StepMarks {
+  Iterations::By by = Iterations::By::nothing;
+  std::vector<std::int64_t> times;
+  std::vector<std::int64_t> begins;
+};
+StepMarks step_marks(const Snapshot& snapshot, std::uint32_t device);
+
+/// How many events there are up to each of `times`, which ascend.
+std::vector<std::uint64_t> events_up_to(const EventLog& events, const std::vector<std::int64_t>& times);
+
+/// The same of marks that end an iteration of the trace: neither those from before its first event, nor of a step in
+/// which memory ran out.
+std::vector<std::uint64_t> ends_of(const EventLog& events, const StepMarks& marks);
 
 }  // namespace snapdiff::cuda
