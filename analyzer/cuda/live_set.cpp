@@ -126,26 +126,26 @@ class Pass {
       ++signs_.double_allocations;
       count(event.address, at.life, index);
     }
+    open(at, index, event).stack = event.stack;
+  }
+
+  /// A life that begins after event `start`, of what an event says of its block.
+  Life& open(Address& at, std::int64_t start, const TraceEvent& event) {
     at.open = true;
     at.life = {};
-    at.life.start = index;
-    at.life.stack = event.stack;
+    at.life.start = start;
     at.life.stream = event.stream;
     at.life.pool = event.pool;
     at.life.requested = event.size;
+    return at.life;
   }
 
   /// A block that no event of the trace opened: it was there before, or since it was last freed.
   Life& unopened(Address& at, const TraceEvent& event) {
-    at.open = true;
-    at.life = {};
-    at.life.start = at.ended;
-    at.life.stream = event.stream;
-    at.life.pool = event.pool;
-    at.life.requested = event.size;
-    at.life.unattributed = true;
     if (at.ended != kBeforeStart) ++signs_.double_frees;
-    return at.life;
+    Life& life = open(at, at.ended, event);
+    life.unattributed = true;
+    return life;
   }
 
   void free_requested(std::int64_t index, const TraceEvent& event) {

@@ -4,6 +4,7 @@
 
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {
@@ -19,12 +20,10 @@ Prose passing_name(const Passing& passing) {
 }
 
 Prose passing_note(const GrowthReport& report, const Story& story, const Passing& passing) {
-  Writer out;
   const std::size_t from = passing.allocated + story.first;
   const std::size_t to = passing.freed + story.first - 1;
-  out << passing_name(passing) << ": " << value(report, passing.peak);
-  from < to ? out << ", snapshots " << from << " to " << to : out << ", snapshot " << from;
-  return out.take();
+  return prose_of(passing_name(passing), ": ", value(report, passing.peak), from < to ? ", snapshots " : ", snapshot ",
+                  from, from < to ? concat(" to ", to) : std::string());
 }
 
 }  // namespace

@@ -91,11 +91,8 @@ class PeakParts {
     part.objects = {sum.blocks, sum.blocks};
     part.share = share;
     part.text.label = label_of(sum.role);
-    Writer name, place;
-    name.frame(sum.site.frame);
-    if (has_place(sum.site.frame)) place.place(sum.site.frame);
-    part.text.name = name.take();
-    part.text.place = place.take();
+    part.text.name = Writer().frame(sum.site.frame).take();
+    part.text.place = place_of(sum.site.frame);
     if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
     part.text.growth = sized(sum.bytes);
     part.text.share = percent_of(share);
@@ -323,8 +320,7 @@ Prose list_command(const MemoryPeak& peak, const SnapshotRef& operand) {
   Writer out;
   out << (peak.has_history ? "snapdiff top" : "snapdiff pins");
   story::operand(out, operand);
-  if (!peak.has_history) return out.take();
-  out << "@peak --by role";
+  if (peak.has_history) out << "@peak --by role";
   return out.take();
 }
 
@@ -336,9 +332,8 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
   PeakParts parts(*view, no_stack);
   for (const PeakRow& row : peak.rows) parts.add(row);
   parts.most(peak.bytes, out);
-  Writer headline;
-  headline << sized(peak.bytes) << (peak.has_history ? " at the peak, " : " in use, ") << shares_text(peak, 0, 1);
-  out.headline = headline.take();
+  out.headline =
+      prose_of(sized(peak.bytes), peak.has_history ? " at the peak, " : " in use, ", shares_text(peak, 0, 1));
   out.figures = figures_of(peak);
   out.advice = PeakAdvice(peak).all();
   out.modules = modules_of(peak);

@@ -157,10 +157,11 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
 void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak& after) {
   if (report.story == nullptr) return;
   const std::vector<RoleChange> changes = changes_of(before, after);
-  Writer line;
-  line << "at the low point, the end of the last iteration, " << sized(before.bytes) << " \u2192 " << sized(after.bytes)
-       << ": " << (changes.empty() ? std::string("no role differs") : changes_text(changes));
-  say_first(report, line.take(), {});
+  say_first(
+      report,
+      prose_of("at the low point, the end of the last iteration, ", sized(before.bytes), " \u2192 ", sized(after.bytes),
+               ": ", changes.empty() ? std::string("no role differs") : changes_text(changes)),
+      {});
 }
 
 }  // namespace snapdiff::story

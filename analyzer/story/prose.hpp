@@ -58,6 +58,8 @@ Prose prose_of(const Parts&... parts) {
 std::string function_of(const FrameView& frame);
 /// Whether place() says more than frame() did.
 bool has_place(const FrameView& frame);
+/// place() where it says more than frame() did; else nothing.
+Prose place_of(const FrameView& frame);
 /// Base name of the source, else of the operand.
 std::string_view snapshot_name(const SnapshotRef& ref);
 

@@ -45,9 +45,7 @@ class Words {
       name.last_of(culprit.path);
     }
     culprit.text.name = name.take();
-    Writer place;
-    if (!culprit.path.empty() && has_place(culprit.path.back())) place.place(culprit.path.back());
-    culprit.text.place = place.take();
+    culprit.text.place = culprit.path.empty() ? Prose{} : place_of(culprit.path.back());
     if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
     culprit.text.label = label_of(culprit);
     culprit.text.growth = growth(report_, culprit.value.growth());

@@ -55,18 +55,12 @@ Verdict judge_total(const SeriesReport& series, const TimeAxis& axis) {
 }
 
 Forecast forecast_of(const Verdict& whole, std::int64_t total, std::size_t count, std::int64_t limit) {
-  Forecast forecast;
+  using Kind = Forecast::Kind;
   const double left = static_cast<double>(limit) - static_cast<double>(total);
-  if (left <= 0) {
-    forecast.kind = Forecast::Kind::reached;
-  } else if (count < kJudgedFrom) {
-    forecast.kind = Forecast::Kind::none;
-  } else if (whole.slope_low <= 0 || whole.slope <= 0) {
-    forecast.kind = Forecast::Kind::never;
-  } else {
-    forecast = {Forecast::Kind::ahead, left / whole.slope, left / whole.slope_high, left / whole.slope_low};
-  }
-  return forecast;
+  if (left <= 0) return {Kind::reached};
+  if (count < kJudgedFrom) return {Kind::none};
+  if (whole.slope_low <= 0 || whole.slope <= 0) return {Kind::never};
+  return {Kind::ahead, left / whole.slope, left / whole.slope_high, left / whole.slope_low};
 }
 
 /// The largest snapshot, as far as the rows say, and the totals at both ends.
