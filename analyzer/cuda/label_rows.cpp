@@ -56,10 +56,7 @@ Snapshot part_of(const Snapshot& snapshot, const std::vector<std::size_t>& rows)
 }  // namespace
 
 bool has_label(const Snapshot& snapshot, std::string_view key) {
-  if (snapshot.samples.size() == 0) return false;
-  const Dictionary& d = *snapshot.dictionary;
-  const auto labels = d.labels.labels(snapshot.samples.labels[0]);
-  return std::any_of(labels.begin(), labels.end(), [&](const Label& label) { return d.strings[label.key] == key; });
+  return snapshot.samples.size() > 0 && !label_text(*snapshot.dictionary, snapshot.samples.labels.front(), key).empty();
 }
 
 Snapshot with_label(const Snapshot& snapshot, std::string_view key,

@@ -1,4 +1,4 @@
-#include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 
 #include <algorithm>
 #include <map>

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
 #include "analyzer/cuda/trace.hpp"
 #include "snapdiff/contains.hpp"

@@ -10,7 +10,6 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/label_rows.hpp"
-#include "analyzer/cuda/layout.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/module_calls.hpp"
 #include "analyzer/cuda/roles.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/roles.hpp"
 #include "analyzer/cuda/trace.hpp"
 #include "snapdiff/dictionary_mover.hpp"

@@ -215,21 +215,15 @@ void note_idle_filters(Comparison& c) {
   note(c.options.show, "show", &Visibility::any_show);
 }
 
-bool has_label(const Dictionary& d, std::string_view key) {
-  for (std::size_t set = 0; set < d.labels.size(); ++set) {
-    for (const Label& label : d.labels.labels(LabelSetId{static_cast<std::uint32_t>(set)})) {
-      if (d.strings[label.key] == key) return true;
-    }
-  }
-  return false;
-}
-
 void note_missing_label(Comparison& c) {
   const std::string& key = c.options.label_key;
   if (c.options.by != GroupBy::label) return;
-  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(),
-                  [&](const auto& one) { return has_label(one->dictionary(), key); }))
-    return;
+  const auto has_label = [&](const auto& visibility) {
+    const Dictionary& d = visibility->dictionary();
+    const auto is_it = [&](const Label& label) { return d.strings[label.key] == key; };
+    return std::any_of(d.labels.label.begin(), d.labels.label.end(), is_it);
+  };
+  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(), has_label)) return;
   std::string text = "no row has the label '" + key + "'";
   if (key == "role") text += ": moments of CUDA traces have it, as FILE@peak and FILE@last";
   c.notes.add(Severity::warning, text);
