@@ -335,7 +335,7 @@ class Fitter {
       const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
         const double spread = squares - sum * sum / size_;
-        ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, ry / spread);
+        if (ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, 0)) ramp.coefficient = ry / spread;
       }
       if (n_ >= 6 && c <= n_ - 5) {
         // Products of t with min(t, c): t^2 up to c, c t beyond.
@@ -344,7 +344,8 @@ class Fitter {
         const double late_squares = all_squares - 2 * cross + squares;
         const double spread = late_squares - late_sum * late_sum / size_;
         const double late_y = iy - ry;
-        late.offer(evidence(rc_ - late_y * late_y / spread, 2) - ln_ + std::log(.7), late_y / spread);
+        const double log_odds = evidence(rc_ - late_y * late_y / spread, 2) - ln_ + std::log(.7);
+        if (late.offer(log_odds, 0)) late.coefficient = late_y / spread;
       }
     }
     add(Shape::ramp_then_flat, Group::warm_up, ramp.log_odds, ramp.coefficient);
