@@ -6,8 +6,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
-#include "analyzer/cuda/steps.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 
 namespace snapdiff::cuda {
 namespace {

@@ -1,11 +1,11 @@
-#include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/cuda/live_blocks.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
@@ -136,11 +136,6 @@ class Tables {
   Layout& layout_;
   std::uint32_t device_;
 };
-
-bool is_of(const AllocatorState& state, std::size_t segment, TraceRef trace) {
-  const bool host = (state.segments.flags[segment] & kSegmentHost) != 0;
-  return host == trace.host && state.segments.device[segment] == trace.device;
-}
 
 void copy_final_state(const AllocatorState& state, TraceRef trace, const std::vector<LiveBlock>& blocks,
                       Layout& layout) {

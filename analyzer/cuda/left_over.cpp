@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/role_rules.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 

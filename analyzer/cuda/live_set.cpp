@@ -7,7 +7,7 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/roles.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/validate.hpp"
@@ -85,7 +85,7 @@ class Pass {
     }
     std::int64_t reserved = 0;
     for (std::size_t s = 0; state_.has_segments && s < state_.segments.size_rows(); ++s) {
-      if (is_mine(s)) add(reserved, state_.segments.size[s]);
+      if (is_of(state_, s, trace_)) add(reserved, state_.segments.size[s]);
     }
     std::vector<LiveSet> out;
     for (std::size_t m = moments_.size(); m-- > 0;) {
@@ -120,37 +120,32 @@ class Pass {
     if (blocks_ != nullptr) blocks_->later_segments.push_back({static_cast<std::uint64_t>(index), event});
   }
 
-  bool is_mine(std::size_t segment) const {
-    const bool host = (state_.segments.flags[segment] & kSegmentHost) != 0;
-    return host == trace_.host && state_.segments.device[segment] == trace_.device;
-  }
-
   void alloc(std::int64_t index, const TraceEvent& event) {
     Address& at = addresses_[event.address];
     if (at.open) {
       ++signs_.double_allocations;
       count(event.address, at.life, index);
     }
+    open(at, index, event).stack = event.stack;
+  }
+
+  /// A life that begins after event `start`, of what an event says of its block.
+  Life& open(Address& at, std::int64_t start, const TraceEvent& event) {
     at.open = true;
     at.life = {};
-    at.life.start = index;
-    at.life.stack = event.stack;
+    at.life.start = start;
     at.life.stream = event.stream;
     at.life.pool = event.pool;
     at.life.requested = event.size;
+    return at.life;
   }
 
   /// A block that no event of the trace opened: it was there before, or since it was last freed.
   Life& unopened(Address& at, const TraceEvent& event) {
-    at.open = true;
-    at.life = {};
-    at.life.start = at.ended;
-    at.life.stream = event.stream;
-    at.life.pool = event.pool;
-    at.life.requested = event.size;
-    at.life.unattributed = true;
     if (at.ended != kBeforeStart) ++signs_.double_frees;
-    return at.life;
+    Life& life = open(at, at.ended, event);
+    life.unattributed = true;
+    return life;
   }
 
   void free_requested(std::int64_t index, const TraceEvent& event) {
@@ -174,7 +169,7 @@ class Pass {
   void match_final_state() {
     const BlockTable& blocks = state_.blocks;
     for (std::size_t b = 0; b < blocks.size_rows(); ++b) {
-      if (blocks.state[b] == BlockState::inactive || !is_mine(blocks.segment[b])) continue;
+      if (blocks.state[b] == BlockState::inactive || !is_of(state_, blocks.segment[b], trace_)) continue;
       Address& at = addresses_[blocks.address[b]];
       const std::size_t segment = blocks.segment[b];
       Life life;

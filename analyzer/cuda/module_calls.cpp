@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
+#include <string>
+
+#include "analyzer/cuda/cuda.hpp"
+#include "analyzer/cuda/label_rows.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -13,8 +17,64 @@ constexpr double kWorthAModule = 0.05;   // of the peak
 constexpr double kOneChild = 0.95;       // of a chain's bytes: it is shown as its one inner chain
 constexpr std::size_t kMostModules = 8;  // shown
 constexpr std::size_t kLongestPath = 8;  // lines of a chain, the inner ones
+constexpr std::size_t kMostCallers = 1 << 8;
+constexpr std::string_view kNoModule = "[no module call]";  // backward's threads, optimizers, the loop itself
+
+CodeLine line_of(const Dictionary& d, FrameId frame) {
+  const std::size_t function = index_of(d.frames.function[index_of(frame)]);
+  return {std::string(d.strings[d.functions.file[function]]), d.frames.line[index_of(frame)]};
+}
+
+/// "train.py:52 › model.py:253 › model.py:382", outermost first.
+std::string path_text(const ModulePath& path, const Dictionary& d) {
+  std::string text;
+  for (std::size_t i = path.callers.size(); i-- > 0;) {
+    const CodeLine line = line_of(d, path.callers[i]);
+    text += concat(text.empty() ? "" : " \u203a ", base_name(line.file), ":", line.line);
+  }
+  return text;
+}
 
 }  // namespace
+
+const ModulePath& ModulePaths::of(StackId stack) {
+  const auto at = paths_.find(stack);
+  return at != paths_.end() ? at->second : paths_.emplace(stack, look_at(stack)).first->second;
+}
+
+ModulePath ModulePaths::look_at(StackId stack) {
+  ModulePath out;
+  using Mark = StackPhases::Mark;
+  Mark inner = Mark::native;
+  for (const FrameId frame : dictionary_.stacks.frames(stack)) {
+    const Mark mark = phases_.mark_of(frame);
+    if (mark == Mark::native || mark == Mark::native_engine) continue;
+    if (mark == Mark::checkpoint) out.recomputed = true;
+    const bool calls = mark != Mark::module_call && mark != Mark::checkpoint && inner == Mark::module_call;
+    if (calls && out.callers.size() < kMostCallers &&
+        std::find(out.callers.begin(), out.callers.end(), frame) == out.callers.end())
+      out.callers.push_back(frame);
+    inner = mark;
+  }
+  return out;
+}
+
+bool calls_modules(const Snapshot& snapshot) {
+  const Dictionary& d = *snapshot.dictionary;
+  StackPhases phases(d);
+  for (std::uint32_t frame = 0; frame < d.frames.size(); ++frame) {
+    if (phases.mark_of(FrameId{frame}) == StackPhases::Mark::module_call) return true;
+  }
+  return false;
+}
+
+Snapshot with_modules(const Snapshot& snapshot) {
+  ModulePaths paths(*snapshot.dictionary);
+  return with_label(snapshot, kModuleLabel, [&](StackId stack) {
+    const ModulePath& path = paths.of(stack);
+    return path.callers.empty() ? std::string(kNoModule) : path_text(path, *snapshot.dictionary);
+  });
+}
 
 void ModuleCalls::add(const LiveBlock& block) {
   for (std::uint32_t node = node_of(block.stack); node != 0; node = nodes_[node].parent) {
@@ -69,7 +129,9 @@ std::optional<RepeatedCall> ModuleCalls::find() {
   }
   if (best == nullptr) return std::nullopt;
   RepeatedCall out;
-  std::tie(out.file, out.line) = std::pair(line_of(frame).file, line_of(frame).line);
+  CodeLine line = line_of(dictionary_, frame);
+  out.file = std::move(line.file);
+  out.line = line.line;
   out.calls = best->times;
   out.bytes = best->bytes;
   out.output = output_of(*best);
@@ -103,12 +165,6 @@ std::int64_t ModuleCalls::output_of(const Call& call) {
   return last.second;
 }
 
-CodeLine ModuleCalls::line_of(FrameId frame) const {
-  const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
-  return {std::string(dictionary_.strings[dictionary_.functions.file[function]]),
-          dictionary_.frames.line[index_of(frame)]};
-}
-
 PeakModule ModuleCalls::module_of(std::uint32_t node) const {
   PeakModule out;
   out.bytes = nodes_[node].bytes;
@@ -124,7 +180,7 @@ PeakModule ModuleCalls::module_of(std::uint32_t node) const {
     if (outer > 1 && out.calls > outer) out.calls = 0;
   }
   for (std::uint32_t at = node; at != 0 && out.path.size() < kLongestPath; at = nodes_[at].parent)
-    out.path.push_back(line_of(nodes_[at].frame));
+    out.path.push_back(line_of(dictionary_, nodes_[at].frame));
   std::reverse(out.path.begin(), out.path.end());
   return out;
 }

@@ -7,10 +7,33 @@
 #include <vector>
 
 #include "analyzer/cuda/live_blocks.hpp"
-#include "analyzer/cuda/module_paths.hpp"
+#include "analyzer/cuda/stack_phase.hpp"
 #include "snapdiff/device_memory.hpp"
+#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::cuda {
+
+/// The Python lines of a stack that call modules (nn.Module).
+///   callers     leaf first, each once; deeper ones than the first 256 are recursion and left out
+///   recomputed  in backward, under torch.utils.checkpoint
+struct ModulePath {
+  std::vector<FrameId> callers;
+  bool recomputed = false;
+};
+
+/// Paths of the stacks of one dictionary; each is looked at once.
+class ModulePaths {
+ public:
+  explicit ModulePaths(const Dictionary& dictionary) : dictionary_(dictionary), phases_(dictionary) {}
+  const ModulePath& of(StackId stack);
+
+ private:
+  ModulePath look_at(StackId stack);
+
+  const Dictionary& dictionary_;
+  StackPhases phases_;
+  std::unordered_map<StackId, ModulePath> paths_;
+};
 
 /// Lines that call modules (nn.Module), by the blocks of one moment that are allocated below them.
 class ModuleCalls {
@@ -50,7 +73,6 @@ class ModuleCalls {
   static bool fits(std::int64_t blocks, std::int64_t times);
   static void count(Call& call);
   static std::int64_t output_of(const Call& call);
-  CodeLine line_of(FrameId frame) const;
   PeakModule module_of(std::uint32_t node) const;
 
   const Dictionary& dictionary_;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/contains.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/pinning.hpp"
@@ -40,26 +40,6 @@ std::int64_t new_segment(std::int64_t asked, bool expandable) {
   if (asked <= kSmallRequest) return 2 * kBytesPerMiB;
   if (expandable) return round_up(asked, 20 * kBytesPerMiB);
   return asked < 10 * kBytesPerMiB ? 20 * kBytesPerMiB : round_up(asked, 2 * kBytesPerMiB);
-}
-
-struct Failure {
-  TraceEvent event;
-  std::uint64_t before = 0;  // events in front of it
-  std::uint64_t count = 0;
-  std::int64_t start_us = kNoTime;
-};
-
-std::optional<Failure> last_failure(const EventLog& events) {
-  std::optional<Failure> found;
-  std::int64_t start = kNoTime;
-  std::uint64_t count = 0;
-  EventLog::Reader reader = events.read();
-  TraceEvent event;
-  for (std::uint64_t n = 0; reader.next(event); ++n) {
-    if (start == kNoTime) start = event.time_us;
-    if (event.action == TraceAction::oom) found = {event, n, ++count, start};
-  }
-  return found;
 }
 
 /// Sums that stay at the end of 64 bits: sizes of events were not summed at import.
@@ -263,19 +243,18 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
     out.blocks = live.blocks;
     out.allocated = live.bytes;
     out.requested = live.requested;
+    for (const LiveRow& row : live.rows) add_up(out.pending, row.pending ? row.bytes : 0);
   };
   if (!state.has_segments) {
     Result<LiveSet> live = live_set(snapshot, ref, failure->before);
     if (!live) return std::move(live).error();
     take(*live);
-    for (const LiveRow& row : live->rows) add_up(out.pending, row.pending ? row.bytes : 0);
     out.sentence = "unknown: the snapshot holds no segments, so what the allocator had reserved is not recorded";
     return std::optional(out);
   }
   Result<Layout> layout = layout_at(snapshot, ref, failure->before);
   if (!layout) return std::move(layout).error();
   take(layout->live);
-  for (const LiveRow& row : layout->live.rows) add_up(out.pending, row.pending ? row.bytes : 0);
   out.reserved = layout->live.reserved;
   out.exact = layout->exact;
   measure_free(layout->state, *failure, out);

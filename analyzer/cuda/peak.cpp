@@ -10,11 +10,10 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/label_rows.hpp"
-#include "analyzer/cuda/layout.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/module_calls.hpp"
 #include "analyzer/cuda/roles.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/pinning.hpp"
 
@@ -85,7 +84,7 @@ bool has_history(const AllocatorState& state) {
 
 /// Of a block that lies in a snapshot without a trace. Nothing is from before a trace there.
 Role held_role(Roles& roles, StackId stack, std::int64_t requested) {
-  const Role role = roles.of({stack, -1, std::numeric_limits<std::int64_t>::max(), requested, false});
+  const Role role = roles.of({stack, -1, RoleQuery::kNeverFreed, requested, false});
   return role == Role::before_trace ? Role::unknown : role;
 }
 

@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/steps.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 
 namespace snapdiff::cuda {
 namespace {
@@ -32,17 +30,6 @@ std::uint64_t peak_of(const EventLog& events, std::uint64_t first, std::uint64_t
       most = live;
       at = n;
     }
-  }
-  return at;
-}
-
-/// The events before the last failure; nothing without one.
-std::optional<std::uint64_t> before_oom(const EventLog& events) {
-  EventLog::Reader reader = events.read();
-  TraceEvent event;
-  std::optional<std::uint64_t> at;
-  for (std::uint64_t n = 0; reader.next(event); ++n) {
-    if (event.action == TraceAction::oom) at = n;
   }
   return at;
 }
@@ -109,7 +96,7 @@ Result<std::vector<std::uint64_t>> points(const Snapshot& snapshot, TraceRef whe
   if (point == "end") return Counts{events.size()};
   if (point == "peak") return Counts{peak_of(events, 0, events.size())};
   if (point == "oom") {
-    if (const std::optional<std::uint64_t> at = before_oom(events)) return Counts{*at};
+    if (const std::optional<Failure> last = last_failure(events)) return Counts{last->before};
     return Error{ErrorCode::usage, "no point 'oom': the trace holds no out-of-memory event"};
   }
   if (point == "steps" || point.starts_with("step:") || point.starts_with("peak:")) {

@@ -1,7 +1,6 @@
 #include "analyzer/cuda/roles.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "analyzer/cuda/role_rules.hpp"
@@ -121,9 +120,9 @@ Role Roles::from_before(const RoleQuery& block, const StackPhase& phase, Rule ru
 
 Role Roles::of_backward(const RoleQuery& block, const StackPhase& phase) const {
   // Computed again: what it does not free itself is there for the gradients.
-  const bool never_freed = block.end == std::numeric_limits<std::int64_t>::max();
   if (phase.module_call)
-    return !never_freed && section_of(block.end) == section_of(block.start) ? Role::temporary : Role::activation;
+    return !block.never_freed() && section_of(block.end) == section_of(block.start) ? Role::temporary
+                                                                                    : Role::activation;
   const std::size_t group = group_of(block.start);
   const bool outlives = group_of(block.end) != group;
   const bool is_last = group == sections_.back().group;
@@ -139,17 +138,16 @@ bool Roles::is_input(std::int64_t start, std::int64_t end) const {
 }
 
 Role Roles::of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const {
-  const bool never_freed = block.end == std::numeric_limits<std::int64_t>::max();
   const std::size_t passes = backwards_between(block.start, block.end);
-  if (phase.module_call) return passes > 0 || never_freed ? Role::activation : Role::temporary;
-  if (never_freed && block.start < first_forward_ &&
+  if (phase.module_call) return passes > 0 || block.never_freed() ? Role::activation : Role::temporary;
+  if (block.never_freed() && block.start < first_forward_ &&
       (rule == Rule::parameter || parameter_sizes_.contains(block.requested)))
     return Role::parameter;
-  if (never_freed && inputs_.contains(block.stack)) return Role::input;
+  if (block.never_freed() && inputs_.contains(block.stack)) return Role::input;
   const std::size_t section = section_of(block.start);
   const bool after_forward = section > 0 && sections_[section - 1].part == Part::forward;
-  if (after_forward && (passes > 0 || never_freed)) return Role::activation;
-  if (never_freed) return Role::unknown;
+  if (after_forward && (passes > 0 || block.never_freed())) return Role::activation;
+  if (block.never_freed()) return Role::unknown;
   if (section_of(block.end) == section) return Role::temporary;
   if (passes > 1) return Role::unknown;
   // Functions without modules: what backward needs of them is no input.
@@ -164,14 +162,13 @@ Role Roles::of(const RoleQuery& block) {
     return in_step && parameter_sizes_.contains(block.requested) ? Role::optimizer_state : Role::before_trace;
   }
   const Rule rule = rule_of(block.stack);
-  const bool is_cublas = block.requested == kCublasWorkspace && !parameter_sizes_.contains(block.requested) &&
-                         block.end == std::numeric_limits<std::int64_t>::max();
+  const bool is_cublas =
+      block.requested == kCublasWorkspace && !parameter_sizes_.contains(block.requested) && block.never_freed();
   if (rule == Rule::workspace || is_cublas) return Role::workspace;
   const StackPhase phase = phases_.of(block.stack);
   if (block.start < 0) return from_before(block, phase, rule);
   if (phase.phase == Phase::optimizer) {
-    const bool stays =
-        section_of(block.end) != section_of(block.start) || block.end == std::numeric_limits<std::int64_t>::max();
+    const bool stays = section_of(block.end) != section_of(block.start) || block.never_freed();
     return stays ? Role::optimizer_state : Role::temporary;
   }
   const Part part = sections_[section_of(block.start)].part;
@@ -184,6 +181,31 @@ std::string_view Roles::part_at(std::uint64_t events) const {
   constexpr std::string_view kNames[] = {"", "forward", "backward", "the optimizer's step", "backward"};
   if (events == 0 || sections_.empty()) return {};
   return kNames[static_cast<std::size_t>(sections_[section_of(static_cast<std::int64_t>(events) - 1)].part)];
+}
+
+std::vector<Role> roles_of_events(const EventLog& events, Roles& roles) {
+  std::vector<Role> out(events.size(), Role::unknown);
+  std::unordered_map<std::uint64_t, RoleQuery, KeyedHash> open;
+  const auto close = [&](RoleQuery block, std::int64_t end) {
+    block.end = end;
+    out[static_cast<std::size_t>(block.start)] = roles.of(block);
+  };
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  for (std::int64_t n = 0; reader.next(event); ++n) {
+    if (event.action == TraceAction::alloc) {
+      RoleQuery& block = open[event.address];
+      if (block.start >= 0) close(block, n);  // a damaged trace: it was still in use
+      block = {event.stack, n, 0, event.size, false};
+    } else if (event.action == TraceAction::free_completed) {
+      const auto at = open.find(event.address);
+      if (at == open.end()) continue;
+      close(at->second, n);
+      open.erase(at);
+    }
+  }
+  for (const auto& [address, block] : open) close(block, RoleQuery::kNeverFreed);
+  return out;
 }
 
 }  // namespace snapdiff::cuda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -15,9 +16,12 @@ namespace snapdiff::cuda {
 struct RoleQuery {
   StackId stack{};
   std::int64_t start = -1;  ///< negative: before the trace
-  std::int64_t end = 0;     ///< beyond the trace: never
+  std::int64_t end = 0;     ///< kNeverFreed: beyond the trace
   std::int64_t requested = 0;
   bool unattributed = false;
+
+  static constexpr std::int64_t kNeverFreed = std::numeric_limits<std::int64_t>::max();
+  bool never_freed() const { return end == kNeverFreed; }
 };
 
 /// What blocks are for (README.md, "Roles"). One pass over the trace; each question then takes a few look-ups.
@@ -58,5 +62,9 @@ class Roles {
   std::set<StackId> inputs_;                ///< stacks of inputs that were freed
   std::unordered_map<StackId, Rule> rules_;
 };
+
+/// What the block is for that each event allocates, by number of the event; unknown for other events. One pass; memory
+/// grows with the number of events, a byte each, and of different addresses.
+std::vector<Role> roles_of_events(const EventLog& events, Roles& roles);
 
 }  // namespace snapdiff::cuda

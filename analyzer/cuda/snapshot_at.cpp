@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/layout.hpp"
+#include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/roles.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
+#include "snapdiff/dictionary_mover.hpp"
 #include "snapdiff/pinning.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
@@ -21,47 +22,19 @@ namespace {
 /// Blocks of all moments of a pass: some 64 MiB.
 constexpr std::int64_t kBlocksAtOnce = 1 << 20;
 
-/// Copies stacks of one dictionary into the builder of another snapshot.
-class StackCopier {
- public:
-  StackCopier(const Dictionary& from, SnapshotBuilder& to) : from_(from), to_(to) {}
+/// A builder as the target of a DictionaryMover.
+struct BuilderRows {
+  SnapshotBuilder& to;
 
-  StackId stack(StackId id) {
-    const auto [at, is_new] = stacks_.try_emplace(id, StackId{});
-    if (is_new) {
-      frames_.clear();
-      for (const FrameId f : from_.stacks.frames(id)) frames_.push_back(frame(f));
-      at->second = to_.stack(frames_);
-    }
-    return at->second;
+  StringId string(std::string_view text) { return to.string(text); }
+  ModuleId module(StringId name, StringId build_id) {
+    const StringTable& strings = to.dictionary().strings;
+    return to.module(strings[name], strings[build_id]);
   }
-
- private:
-  FrameId frame(FrameId id) {
-    const auto [at, is_new] = frame_ids_.try_emplace(id, FrameId{});
-    if (!is_new) return at->second;
-    const std::size_t f = index_of(id);
-    const std::size_t function = index_of(from_.frames.function[f]);
-    const std::size_t module = index_of(from_.frames.module[f]);
-    const auto text = [this](StringId s) { return to_.string(from_.strings[s]); };
-    SnapshotBuilder::FrameSpec spec;
-    spec.module = to_.module(from_.strings[from_.modules.name[module]], from_.strings[from_.modules.build_id[module]]);
-    spec.offset = from_.frames.offset[f];
-    const StringId name = text(from_.functions.name[function]);
-    const StringId system_name = text(from_.functions.system_name[function]);
-    const StringId file = text(from_.functions.file[function]);
-    spec.function = to_.function(name, system_name, file, from_.functions.start_line[function]);
-    spec.line = from_.frames.line[f];
-    spec.column = from_.frames.column[f];
-    spec.flags = from_.frames.flags[f];
-    return at->second = to_.frame_with_hash(spec, from_.frames.hash[f]);
+  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
+    return to.function(name, system_name, file, start_line);
   }
-
-  const Dictionary& from_;
-  SnapshotBuilder& to_;
-  std::unordered_map<StackId, StackId> stacks_;
-  std::unordered_map<FrameId, FrameId> frame_ids_;
-  std::vector<FrameId> frames_;
+  FrameId frame(const FrameSpec& spec, const Hash128& hash) { return to.frame_with_hash(spec, hash); }
 };
 
 std::string stream_text(std::uint64_t stream) {
@@ -113,15 +86,26 @@ void add_notes(const LiveSet& live, Notes& notes) {
 /// Stacks of the snapshot's dictionary and of blocks whose stack is not known, as the builder calls them.
 class NewStacks {
  public:
-  NewStacks(const Dictionary& from, SnapshotBuilder& to) : copier_(from, to), to_(to) {}
+  NewStacks(const Dictionary& from, SnapshotBuilder& to) : from_(from), rows_{to}, mover_(from, rows_) {}
+
   StackId of(StackId stack, bool unattributed) {
-    if (unattributed) return to_.pseudo_stack(kBeforeTrace);
-    return stack == StackId{} ? to_.pseudo_stack(kNoStackRecorded) : copier_.stack(stack);
+    if (unattributed) return rows_.to.pseudo_stack(kBeforeTrace);
+    if (stack == StackId{}) return rows_.to.pseudo_stack(kNoStackRecorded);
+    const auto [at, is_new] = stacks_.try_emplace(stack);
+    if (is_new) {
+      frames_.clear();
+      for (const FrameId frame : from_.stacks.frames(stack)) frames_.push_back(mover_.frame(frame));
+      at->second = rows_.to.stack(frames_);
+    }
+    return at->second;
   }
 
  private:
-  StackCopier copier_;
-  SnapshotBuilder& to_;
+  const Dictionary& from_;
+  BuilderRows rows_;
+  DictionaryMover<BuilderRows> mover_;
+  std::unordered_map<StackId, StackId> stacks_;
+  std::vector<FrameId> frames_;
 };
 
 /// Columns of a moment's snapshot, in their order.

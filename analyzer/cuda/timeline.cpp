@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "analyzer/cuda/event_roles.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
-#include "analyzer/cuda/steps.hpp"
+#include "analyzer/cuda/roles.hpp"
 #include "analyzer/cuda/timeline_axis.hpp"
-#include "analyzer/cuda/trace_of.hpp"
+#include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -141,10 +140,6 @@ class Walk {
   std::unordered_map<StackId, std::uint32_t> groups_;
 };
 
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
 /// First walk: how much of the picture each group fills, and what it has in the first and last quarter.
 class Survey {
  public:
@@ -166,7 +161,7 @@ class Survey {
     g.since = at_;
     // Before the value changes, what stood until now counts for the quarter it reached into.
     if (at_ >= 0.75) g.least_late = std::min(g.least_late, g.now);
-    g.now = sum(g.now, difference);
+    g.now = wrapping_sum(g.now, difference);
     if (at_ <= 0.25) g.most_early = std::max(g.most_early, g.now);
     if (at_ >= 0.75) g.least_late = std::min(g.least_late, g.now);
   }
@@ -223,8 +218,8 @@ class TimelineColumns {
       const auto found = band_of_.find(group);
       band = found == band_of_.end() ? others_ : found->second;
     }
-    now_[band] = sum(now_[band], difference);
-    held_ = sum(held_, difference);
+    now_[band] = wrapping_sum(now_[band], difference);
+    held_ = wrapping_sum(held_, difference);
   }
   void begin(std::int64_t reserved) {
     reserved_ = reserved;
@@ -380,7 +375,7 @@ Result<MemoryTimeline> timeline(const Snapshot& snapshot, TraceRef ref, const St
     if (row.pending || (row.unattributed && by_role == nullptr)) continue;
     const auto found =
         survey.groups().find(by_role != nullptr ? static_cast<std::uint32_t>(row.role) : group(row.stack));
-    if (found != survey.groups().end()) found->second.at_peak = sum(found->second.at_peak, row.bytes);
+    if (found != survey.groups().end()) found->second.at_peak = wrapping_sum(found->second.at_peak, row.bytes);
   }
 
   using Kind = TimelineBand::Kind;

@@ -30,10 +30,8 @@ bool share_one(const std::set<std::string_view>& a, const std::set<std::string_v
 bool hashed_by_address(const Dictionary& d, std::size_t frame) {
   if ((d.frames.flags[frame] & kFramePseudo) != 0) return false;
   if (d.frames.function[frame] == FunctionId{}) return true;
-  const std::size_t module = index_of(d.frames.module[frame]);
-  return d.frames.offset[frame] != kNoOffset &&
-         d.frames.hash[frame] == frame_hash(d.strings[d.modules.name[module]], d.strings[d.modules.build_id[module]],
-                                            d.frames.offset[frame], {}, {}, 0, false);
+  const FrameId id{static_cast<std::uint32_t>(frame)};
+  return d.frames.offset[frame] != kNoOffset && d.frames.hash[frame] == address_hash(d, id);
 }
 
 /// What is at the offset of a frame, other than 0; 0 where nothing is known.

@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/diff/metric.hpp"
-#include "analyzer/diff/one_process.hpp"
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -16,86 +15,29 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-Status pick_columns(Comparison& c) {
-  std::string objects = objects_beside(*c.sides.front().ref.snapshot, c.metric);
-  for (const Side& side : c.sides) {
-    if (!objects.empty() && side.ref.snapshot->column(objects) == nullptr) objects.clear();
-  }
-  for (const Side& side : c.sides) {
-    const Column* const column = objects.empty() ? nullptr : side.ref.snapshot->column(objects);
-    if (column == nullptr || column->known.empty()) continue;
-    c.notes.add(Severity::warning, "an input does not know every count: no counts are compared");
-    objects.clear();
-  }
-  c.objects_metric = objects;
-  c.has_objects = !objects.empty();
-  for (Side& side : c.sides) {
-    const Snapshot& snapshot = *side.ref.snapshot;
-    Columns& columns = side.columns;
-    columns.value = snapshot.column(c.metric);
-    if (c.has_objects) columns.objects = snapshot.column(objects);
-    columns.half_units = snapshot.column(half_unit_name(c.metric));
-    if (&side == &c.sides.front()) c.unit = columns.value->type.unit;
-    if (columns.value->type.unit != c.unit) {
-      return Error{ErrorCode::incompatible, std::string("unit of ") + c.metric + " differs: " + c.unit + " and " +
-                                                columns.value->type.unit + ", expected one unit"};
-    }
-    if (columns.value->type.unit == "bytes") {
-      columns.bytes = columns.value;
-      columns.counts = snapshot.column(objects_beside(snapshot, c.metric));
-    } else {
-      const std::string bytes = bytes_beside(snapshot, c.metric);
-      columns.bytes = bytes.empty() ? nullptr : snapshot.column(bytes);
-      columns.counts = columns.value;
-    }
-  }
-  return ok();
-}
-
-/// A table from identity to unit that asks for its slots well before it needs them: with a
-/// million stacks each look-up is a cache miss.
+/// From identities to units. It is asked for slots well before they are needed: with a million stacks each look-up is a
+/// cache miss.
 class IdentityTable {
  public:
   explicit IdentityTable(std::size_t expected) {
-    std::size_t size = 64;
-    while (size < expected * 2) size *= 2;
-    slots_.assign(size, Slot{});
+    index_.reserve(expected);
     identity_.reserve(expected);
   }
-  void prefetch(const Hash128& identity) const { __builtin_prefetch(&slots_[identity.low & mask()]); }
+
+  void prefetch(const Hash128& identity) const { index_.prefetch(identity.low); }
 
   /// The unit of this identity, a new one if there is none.
   std::uint32_t unit(const Hash128& identity) {
-    if ((identity_.size() + 1) * 2 > slots_.size()) grow();
-    const std::uint32_t tag = tag_of(identity);
-    for (std::size_t i = identity.low & mask();; i = (i + 1) & mask()) {
-      Slot& slot = slots_[i];
-      if (slot.unit == kNone) {
-        slot = {static_cast<std::uint32_t>(identity_.size()), tag};
-        identity_.push_back(identity);
-        return slot.unit;
-      }
-      if (slot.tag == tag && identity_[slot.unit] == identity) return slot.unit;
-    }
+    const std::uint32_t known = index_.find(identity.low, [&](std::uint32_t u) { return identity_[u] == identity; });
+    if (known != HashIndex::kAbsent) return known;
+    const auto unit = static_cast<std::uint32_t>(identity_.size());
+    index_.insert(identity.low, unit);
+    identity_.push_back(identity);
+    return unit;
   }
 
  private:
-  struct Slot {
-    std::uint32_t unit = kNone;
-    std::uint32_t tag = 0;
-  };
-  static std::uint32_t tag_of(const Hash128& identity) { return static_cast<std::uint32_t>(identity.low >> 32); }
-  std::size_t mask() const { return slots_.size() - 1; }
-  void grow() {
-    slots_.assign(slots_.size() * 2, Slot{});
-    for (std::size_t u = 0; u < identity_.size(); ++u) {
-      std::size_t i = identity_[u].low & mask();
-      while (slots_[i].unit != kNone) i = (i + 1) & mask();
-      slots_[i] = {static_cast<std::uint32_t>(u), tag_of(identity_[u])};
-    }
-  }
-
-  std::vector<Slot> slots_;
+  HashIndex index_;
   std::vector<Hash128> identity_;
 };
 
@@ -140,8 +82,7 @@ Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>
     if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
   }
   if (fits) return ok();
-  return Error{ErrorCode::limit, std::string("sum of ") + c.metric +
-                                     " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
+  return beyond_64_bits("sum of " + c.metric + " over equal stacks");
 }
 
 /// All sides' entries into units, from nothing.
@@ -274,21 +215,15 @@ void note_idle_filters(Comparison& c) {
   note(c.options.show, "show", &Visibility::any_show);
 }
 
-bool has_label(const Dictionary& d, std::string_view key) {
-  for (std::size_t set = 0; set < d.labels.size(); ++set) {
-    for (const Label& label : d.labels.labels(LabelSetId{static_cast<std::uint32_t>(set)})) {
-      if (d.strings[label.key] == key) return true;
-    }
-  }
-  return false;
-}
-
 void note_missing_label(Comparison& c) {
   const std::string& key = c.options.label_key;
   if (c.options.by != GroupBy::label) return;
-  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(),
-                  [&](const auto& one) { return has_label(one->dictionary(), key); }))
-    return;
+  const auto has_label = [&](const auto& visibility) {
+    const Dictionary& d = visibility->dictionary();
+    const auto is_it = [&](const Label& label) { return d.strings[label.key] == key; };
+    return std::any_of(d.labels.label.begin(), d.labels.label.end(), is_it);
+  };
+  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(), has_label)) return;
   std::string text = "no row has the label '" + key + "'";
   if (key == "role") text += ": moments of CUDA traces have it, as FILE@peak and FILE@last";
   c.notes.add(Severity::warning, text);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analyzer/diff/build_match.hpp"
-#include "analyzer/diff/listed_once.hpp"
 #include "analyzer/diff/own_functions.hpp"
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
@@ -25,10 +24,21 @@ struct UnitValue {
   double variance = 0;  ///< of both, added
 };
 
-/// What sampling blurs in the growth of two snapshots of one process (one_process.hpp).
+/// What sampling blurs in the growth of two snapshots of one process: find_since_baseline().
 struct SinceBaseline {
   std::vector<double> variance;  ///< by unit
   double total = 0;              ///< of the total: units, unattributed and filtered
+};
+
+/// A stack whose growth nobody knows: at the first or at the last side it is not listed by a source that leaves
+/// rows out, or its value is unknown.
+struct ListedOnceUnit {
+  VisibleFrames frames;
+  std::uint32_t side = 0;  ///< of `stack`
+  StackId stack{};
+  std::uint32_t first = 0, last = 0;  ///< sides between which its value is known at both ends
+  Change value;                       ///< at `first` and `last`
+  Change objects;
 };
 
 /// One to many snapshots with their stacks brought together. A unit is a distinct run of visible
@@ -82,6 +92,38 @@ struct Comparison {
 /// `snapshots` in time order.
 /// Errors: incompatible, usage, limit.
 Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOptions& options);
+
+/// Which columns of the snapshots are compared by the metric; its unit and its counts. Errors: incompatible.
+Status pick_columns(Comparison& comparison);
+
+/// Takes the stacks out of the sides whose growth cannot be known, so that what is left adds up; most
+/// value first. In a series of eight and more, by stack or frame, what is listed at the last side and at eight and a
+/// third of all others stays: hold_beginnings(). Totals of the sides lose them too. Call before equal stacks are
+/// joined. Errors: limit.
+Status set_aside_listed_once(Comparison& comparison);
+
+/// Gives the first side what it does not list and later sides do, with the value that these first have: the row grew
+/// since then, by this much at least. They come after the entries of the side, as those of bridge_gaps(). Call after
+/// equal stacks were joined, before anything is asked of rows.
+/// Errors: limit.
+Status hold_beginnings(Comparison& comparison);
+
+/// Fills points of a series that are unknown between two known ones: as the straight line between
+/// those has them. They come after the entries of each side (Side::value, unit_of_entry). Call
+/// after equal stacks were joined.
+void bridge_gaps(Comparison& comparison);
+
+/// Whether the first and the last side are two moments of one process, and the variance of its growth by sampling if
+/// so. Survivors are the same samples on both sides and cancel. What came since the baseline is at most what was
+/// allocated since, and at most what is live at the end; what went is at most what was freed since, and what was live
+/// at first:
+///   variance = k (min(allocated, live at the end) + min(freed, live at first)),
+/// where k (live at first + live at the end) is the variance of two independent sides.
+///
+/// Empty, so that the variance of both totals holds, unless all of these say one process: both sampled with one period,
+/// one producer, pids equal where recorded, the current side not older, and columns of all allocations that fall in no
+/// stack (README.md, "Numbers").
+std::optional<SinceBaseline> find_since_baseline(const Comparison& comparison);
 
 /// Frames by resolving ids; keeps what it reads alive.
 class ComparisonView : public StackView {

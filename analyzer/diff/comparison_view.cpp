@@ -1,7 +1,6 @@
 // What a report asks of a comparison later: the frames of its stacks, in words and in order.
 
 #include "analyzer/diff/comparison.hpp"
-#include "analyzer/diff/recursion.hpp"
 
 namespace snapdiff::diff {
 
@@ -67,10 +66,7 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   const Visibility& visibility = *dictionaries_[place.dictionary];
   std::vector<FrameId> shown, folded;
   std::span<const FrameId> visible = visibility.visible(place.frames, shown);
-  if (fold_recursion_ && may_recurse(visible)) {
-    fold_recursion(visible, folded);
-    visible = folded;
-  }
+  if (fold_recursion_) visible = without_recursion(visible, folded);
   for (const FrameId frame : visible) {
     out.push_back(frame_view(visibility.dictionary(), frame));
     // Who asks for all frames gets library frames as any other.

@@ -1,7 +1,7 @@
-#include "analyzer/diff/counterparts.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "analyzer/diff/make_report.hpp"
 
 namespace snapdiff::diff {
 namespace {

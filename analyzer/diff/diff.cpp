@@ -3,23 +3,24 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
-#include "analyzer/diff/counterparts.hpp"
 #include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
-#include "analyzer/diff/unnamed.hpp"
-#include "snapdiff/checked.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {
 
+/// Of both sides, without their signs.
+double both_of(const Change& value) {
+  return std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+}
+
 /// What one sample stands for: the variance of sampled values is as many times their sum.
 double sample_of(double variance, const Change& value) {
-  const double sum = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+  const double sum = both_of(value);
   return sum > 0 ? variance / sum : 0;
 }
 
@@ -27,6 +28,26 @@ double sample_of(double variance, const Change& value) {
 bool is_told(const RenamedFunction& one) {
   constexpr std::string_view kByPlace = "(anonymous:L#";
   return one.stacks > 0 && !(one.before.starts_with(kByPlace) && one.after.starts_with(kByPlace));
+}
+
+/// To six digits: more say nothing of a standard deviation, and the last ones of a sum depend on the order of its rows,
+/// which is another in a store than in the file.
+double rounded_error(double error) {
+  constexpr int kDigits = 6;
+  if (!(error > 0) || !std::isfinite(error)) return error;
+  const int power = kDigits - 1 - static_cast<int>(std::floor(std::log10(error)));
+  if (power > 300 || power < -300) return error;
+  // Division by a whole power of ten gives the number that its digits name.
+  const double scale = std::pow(10.0, std::abs(power));
+  return power >= 0 ? std::round(error * scale) / scale : std::round(error / scale) * scale;
+}
+
+/// One standard deviation of what has this variance; NaN where a side's sampling is unknown.
+double error_of(const Comparison& c, double variance) {
+  for (const Side* side : {&c.sides.front(), &c.sides.back()}) {
+    if (side->blur.kind == Blur::Kind::unknown) return kUnknownError;
+  }
+  return rounded_error(std::sqrt(variance));
 }
 
 void fill_head(const Comparison& c, GrowthReport& r) {
@@ -63,41 +84,29 @@ void fill_head(const Comparison& c, GrowthReport& r) {
 }
 
 /// grew and shrank of the report. Errors: limit.
-Status sum_parts(const Grouped& g, GrowthReport& r) {
-  bool fits = true;
-  const auto add = [&](std::int64_t& sum, std::int64_t value) { fits &= checked_add(sum, value, sum); };
+Status sum_parts(const Comparison& c, const Grouped& g, GrowthReport& r) {
+  Adder adder;
   for (const GrowthRow& row : g.rows) {
-    add(r.grew, row.grew);
-    add(r.shrank, row.shrank);
+    adder.add(r.grew, row.grew);
+    adder.add(r.shrank, row.shrank);
   }
-  for (const Change* change : {&r.unattributed, &r.filtered}) {
-    std::int64_t growth = 0;
-    fits &= checked_sub(change->current, change->baseline, growth);
-    add(growth > 0 ? r.grew : r.shrank, growth);
-  }
-  std::int64_t ignored = 0;
-  fits &= checked_sub(r.total.current, r.total.baseline, ignored) &&
-          checked_sub(r.total_objects.current, r.total_objects.baseline, ignored) &&
-          checked_sub(r.unattributed_objects.current, r.unattributed_objects.baseline, ignored) &&
-          checked_sub(r.filtered_objects.current, r.filtered_objects.baseline, ignored);
-  if (fits) return ok();
-  return Error{ErrorCode::limit,
-               std::string("growth of ") + r.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
+  for (const Change* change : {&r.unattributed, &r.filtered}) adder.add_growth(r.grew, r.shrank, *change);
+  for (const Change* change : {&r.total, &r.total_objects, &r.unattributed_objects, &r.filtered_objects})
+    adder.check(*change);
+  return adder.status(c);
 }
 
 void share_tiers(const Comparison& c, GrowthReport& r) {
   std::array<double, kMatchTiers> bytes{};
   double all = 0;
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
-    const Change& value = c.values[u].value;
-    const double both = std::abs(static_cast<double>(value.baseline)) + std::abs(static_cast<double>(value.current));
+    const double both = both_of(c.values[u].value);
     MatchTier tier = c.tier[u];
     if (!c.coarse_tier.empty() && c.coarse_tier[c.row_of(u)] != MatchTier::none) tier = c.coarse_tier[c.row_of(u)];
     bytes[static_cast<std::size_t>(tier)] += both;
     all += both;
   }
-  const double pseudo =
-      std::abs(static_cast<double>(r.unattributed.baseline)) + std::abs(static_cast<double>(r.unattributed.current));
+  const double pseudo = both_of(r.unattributed);
   bytes[static_cast<std::size_t>(MatchTier::function_line)] += pseudo;
   all += pseudo;
   if (all <= 0) return;
@@ -115,7 +124,6 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = sort_key(c.options.sort, g.rows[i].value, g.rows[i].objects);
   }
-  std::vector<std::uint32_t> order;
   if (by == GroupBy::stack) {
     const FrameOrder by_text(c.dictionaries);
     std::vector<VisibleFrames> own;  // by row where rows are not units
@@ -123,13 +131,11 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
       for (const std::uint32_t unit : g.unit) own.push_back(c.frames[unit]);
     }
     const std::span<const VisibleFrames> frames = own.empty() ? std::span(c.frames) : std::span(own);
-    order = order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, frames); });
-  } else {
-    order = order_rows(keys, [&](std::span<std::uint32_t> ties) {
-      std::sort(ties.begin(), ties.end(), [&](std::uint32_t a, std::uint32_t b) { return g.keys[a] < g.keys[b]; });
-    });
+    return order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, frames); });
   }
-  return order;
+  return order_rows(keys, [&](std::span<std::uint32_t> ties) {
+    std::sort(ties.begin(), ties.end(), [&](std::uint32_t a, std::uint32_t b) { return g.keys[a] < g.keys[b]; });
+  });
 }
 
 template <class T>
@@ -139,33 +145,18 @@ std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_
   return out;
 }
 
+__extension__ using Wide = __int128;
+
+Status broken(const std::string& what) {
+  return Error{ErrorCode::internal, std::string("conservation: ") + what +
+                                        ", expected the rows, [unattributed] and the filtered " +
+                                        "stacks to add up to the total"};
+}
+
 Result<GrowthReport> conserved(GrowthReport report) {
   if (Status holds = check_conservation(report); !holds) return std::move(holds).error();
   return report;
 }
-
-/// To six digits: more say nothing of a standard deviation, and the last ones of a sum depend on the order of its rows,
-/// which is another in a store than in the file.
-double rounded_error(double error) {
-  constexpr int kDigits = 6;
-  if (!(error > 0) || !std::isfinite(error)) return error;
-  const int power = kDigits - 1 - static_cast<int>(std::floor(std::log10(error)));
-  if (power > 300 || power < -300) return error;
-  // Division by a whole power of ten gives the number that its digits name.
-  const double scale = std::pow(10.0, std::abs(power));
-  return power >= 0 ? std::round(error * scale) / scale : std::round(error / scale) * scale;
-}
-
-}  // namespace
-
-double error_of(const Comparison& c, double variance) {
-  for (const Side* side : {&c.sides.front(), &c.sides.back()}) {
-    if (side->blur.kind == Blur::Kind::unknown) return kUnknownError;
-  }
-  return rounded_error(std::sqrt(variance));
-}
-
-namespace {
 
 Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const SeriesOf& series) {
   GrowthReport r;
@@ -174,7 +165,7 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
   Result<Grouped> grouped = group(c, by, series);
   if (!grouped) return std::move(grouped).error();
   Grouped& g = *grouped;
-  if (Status sums = sum_parts(g, r); !sums) return std::move(sums).error();
+  if (Status sums = sum_parts(c, g, r); !sums) return std::move(sums).error();
   for (std::size_t i = 0; i < g.rows.size(); ++i) {
     g.rows[i].error = error_of(c, g.variance[i]);
     g.rows[i].sample = sample_of(g.variance_of_ends[i], g.rows[i].value);
@@ -231,6 +222,40 @@ Result<GrowthReport> diff(const SnapshotRef& baseline, const SnapshotRef& curren
   Result<Comparison> comparison = compare(both, options);
   if (!comparison) return std::move(comparison).error();
   return make_report(*comparison, {});
+}
+
+Status check_conservation(const GrowthReport& r) {
+  Wide baseline = 0, current = 0, baseline_objects = 0, current_objects = 0, grew = 0, shrank = 0;
+  const auto add = [&](const Change& value, const Change& objects) {
+    baseline += value.baseline;
+    current += value.current;
+    baseline_objects += objects.baseline;
+    current_objects += objects.current;
+  };
+  for (const GrowthRow& row : r.rows) {
+    add(row.value, row.objects);
+    grew += row.grew;
+    shrank += row.shrank;
+    if (row.grew < 0 || row.shrank > 0 || Wide{row.grew} + row.shrank != Wide{row.value.current} - row.value.baseline)
+      return broken("grown and shrunk parts of a row are not its growth");
+  }
+  add(r.unattributed, r.unattributed_objects);
+  add(r.filtered, r.filtered_objects);
+  for (const Change* change : {&r.unattributed, &r.filtered}) {
+    const Wide growth = Wide{change->current} - change->baseline;
+    (growth > 0 ? grew : shrank) += growth;
+  }
+  if (baseline != r.total.baseline) return broken("the baseline values do not add up");
+  if (current != r.total.current) return broken("the current values do not add up");
+  if (baseline_objects != r.total_objects.baseline) return broken("the baseline objects do not add up");
+  if (current_objects != r.total_objects.current) return broken("the current objects do not add up");
+  if (grew != r.grew || shrank != r.shrank || Wide{r.grew} + r.shrank != Wide{r.total.current} - r.total.baseline)
+    return broken("grown and shrunk parts do not add up");
+  for (const CumulativeChange& sum : r.cumulative) {
+    if (Wide{sum.grew} + sum.shrank != Wide{sum.value.current} - sum.value.baseline)
+      return broken("grown and shrunk parts of a cumulative value are not its growth");
+  }
+  return ok();
 }
 
 }  // namespace snapdiff::diff

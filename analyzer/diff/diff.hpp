@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "analyzer/diff/row_names.hpp"
 #include "snapdiff/counters.hpp"
@@ -44,9 +43,5 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
 /// Conservation: rows + unattributed + filtered == total, in values and in objects, and the
 /// parts (grew, shrank) agree. Errors: internal. diff() has already called it.
 Status check_conservation(const GrowthReport& report);
-
-/// Name of a function as tables show it: no parameters, no return type, template arguments
-/// beyond depth 1 as <…>, no clone suffixes, no Rust hash (short_function_name()).
-std::string short_name(std::string_view function);
 
 }  // namespace snapdiff::diff

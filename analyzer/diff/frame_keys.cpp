@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "analyzer/diff/comparison.hpp"
+#include "snapdiff/frame_text.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -56,14 +56,6 @@ class KeyHasher {
 
 }  // namespace
 
-std::string function_text(const FrameView& frame) {
-  if (!frame.function.empty()) return std::string(frame.function);
-  if (!frame.module.empty() && frame.offset == kNoOffset)
-    return std::string("[unknown in ").append(base_name(frame.module)) + "]";
-  if (!frame.module.empty()) return std::string(base_name(frame.module)) + "+" + hex_text(frame.offset);
-  return frame.offset == kNoOffset ? "[unknown]" : hex_text(frame.offset);
-}
-
 std::string key_text(const FrameView& frame, GroupBy by) {
   if (frame.pseudo) return std::string(frame.function);
   switch (by) {
@@ -75,8 +67,8 @@ std::string key_text(const FrameView& frame, GroupBy by) {
     case GroupBy::line:
       if (!frame.file.empty())
         return frame.line > 0 ? std::string(frame.file) + ":" + std::to_string(frame.line) : std::string(frame.file);
-      return function_text(frame);
-    default: return function_text(frame);
+      return recorded_frame_text(frame);
+    default: return recorded_frame_text(frame);
   }
 }
 

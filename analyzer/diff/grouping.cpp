@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "analyzer/diff/frame_keys.hpp"
-#include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/parallel.hpp"
 #include "snapdiff/trend.hpp"
@@ -15,39 +14,6 @@ namespace snapdiff::diff {
 namespace {
 
 constexpr std::uint32_t kNoUnit = std::numeric_limits<std::uint32_t>::max();
-
-/// Sums that remember whether one of them did not fit.
-class Adder {
- public:
-  void add(std::int64_t& sum, std::int64_t value) { fits_ &= checked_add(sum, value, sum); }
-  void add(Change& sum, const Change& value) {
-    add(sum.baseline, value.baseline);
-    add(sum.current, value.current);
-  }
-  /// grew or shrank, by the sign of the growth of `value`.
-  void add_growth(std::int64_t& grew, std::int64_t& shrank, const Change& value) {
-    std::int64_t growth = 0;
-    fits_ &= checked_sub(value.current, value.baseline, growth);
-    add(growth > 0 ? grew : shrank, growth);
-  }
-  void check(const Change& value) {
-    std::int64_t growth = 0;
-    fits_ &= checked_sub(value.current, value.baseline, growth);
-  }
-  void add(SeriesValues& sums, std::size_t row, std::size_t step, std::int64_t value) {
-    fits_ &= sums.add(row, step, value);
-  }
-  void join(const Adder& other) { fits_ &= other.fits_; }
-  void finish(SeriesValues& sums) { fits_ &= sums.finish(); }
-  Status status(const Comparison& c) const {
-    if (fits_) return ok();
-    return Error{ErrorCode::limit,
-                 std::string("growth of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
-  }
-
- private:
-  bool fits_ = true;
-};
 
 /// A share of one row (of stacks) that falls to one key.
 struct Part {
@@ -121,17 +87,32 @@ void finish_series(Grouped& g, Adder& adder) {
   adder.finish(g.object_series);
 }
 
-/// Moves row `from` of both series to `to`, which is not after it.
-void move_series(Grouped& g, std::size_t from, std::size_t to) {
-  if (!g.series.empty()) g.series.move_row(from, to);
-  if (!g.object_series.empty()) g.object_series.move_row(from, to);
-}
-
-void cut_series(Grouped& g, std::size_t rows) {
-  if (!g.series.empty()) g.series.cut(rows);
-  if (g.object_series.empty()) return;
-  g.object_series.cut(rows);
-  g.object_place.resize(rows);
+/// Leaves the rows alone for which is_kept(row), with all that is known of them.
+template <class IsKept>
+void keep_rows(Grouped& g, IsKept is_kept) {
+  std::size_t rows = 0;
+  for (std::size_t k = 0; k < g.rows.size(); ++k) {
+    if (!is_kept(k)) continue;
+    g.rows[rows] = g.rows[k];
+    g.rows[rows].key = static_cast<std::uint32_t>(rows);
+    g.cumulative[rows] = g.cumulative[k];
+    g.variance[rows] = g.variance[k];
+    g.variance_of_ends[rows] = g.variance_of_ends[k];
+    if (rows != k) g.keys[rows] = std::move(g.keys[k]);
+    for (SeriesValues* series : {&g.series, &g.object_series}) {
+      if (!series->empty()) series->move_row(k, rows);
+    }
+    ++rows;
+  }
+  g.rows.resize(rows);
+  g.cumulative.resize(rows);
+  g.keys.resize(rows);
+  g.variance.resize(rows);
+  g.variance_of_ends.resize(rows);
+  if (!g.object_series.empty()) g.object_place.resize(rows);
+  for (SeriesValues* series : {&g.series, &g.object_series}) {
+    if (!series->empty()) series->cut(rows);
+  }
 }
 
 /// Rows by stack whose objects are kept.
@@ -223,27 +204,6 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
   return g;
 }
 
-/// Keys of frames that no visible stack of these snapshots holds are no rows.
-void drop_unseen(Grouped& g, const FrameKeys& keys, const std::vector<std::uint32_t>& last_seen) {
-  std::size_t rows = 0;
-  for (std::uint32_t k = 0; k < keys.size(); ++k) {
-    if (last_seen[k] == kNoUnit) continue;
-    g.rows[rows] = g.rows[k];
-    g.cumulative[rows] = g.cumulative[k];
-    g.variance[rows] = g.variance[k];
-    g.variance_of_ends[rows] = g.variance_of_ends[k];
-    move_series(g, k, rows);
-    g.rows[rows].key = static_cast<std::uint32_t>(rows);
-    g.keys.push_back(keys.text(k));
-    ++rows;
-  }
-  g.rows.resize(rows);
-  g.cumulative.resize(rows);
-  g.variance.resize(rows);
-  g.variance_of_ends.resize(rows);
-  cut_series(g, rows);
-}
-
 /// By what a frame says: flat to the leaf's key, cumulative once per stack and key.
 Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder) {
   FrameKeys keys(c.dictionaries, by);
@@ -308,7 +268,13 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     finish_series(g, adder);
   }
 
-  drop_unseen(g, keys, last_seen);
+  // Keys of frames that no visible stack of these snapshots holds are no rows.
+  const auto is_seen = [&](std::size_t k) { return last_seen[k] != kNoUnit; };
+  g.keys.resize(keys.size());
+  for (std::uint32_t k = 0; k < keys.size(); ++k) {
+    if (is_seen(k)) g.keys[k] = keys.text(k);
+  }
+  keep_rows(g, is_seen);
   return g;
 }
 
@@ -369,30 +335,14 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     g.variance[part.key] += part.variance;
     g.variance_of_ends[part.key] += part.variance;
   }
-  std::size_t rows = 0;
   for (std::size_t k = 0; k < g.rows.size(); ++k) {
-    adder.check(g.rows[k].objects);
-    if (used[k] == 0) continue;
-    g.rows[rows] = g.rows[k];
-    g.rows[rows].key = static_cast<std::uint32_t>(rows);
-    g.variance[rows] = g.variance[k];
-    g.variance_of_ends[rows] = g.variance_of_ends[k];
-    if (rows != k) g.keys[rows] = std::move(g.keys[k]);
-    move_series(g, k, rows);
-    const GrowthRow& row = g.rows[rows];
-    g.cumulative[rows] = {row.value, row.objects, row.grew, row.shrank};
-    ++rows;
+    const GrowthRow& row = g.rows[k];
+    adder.check(row.objects);
+    g.cumulative[k] = {row.value, row.objects, row.grew, row.shrank};
   }
-  g.rows.resize(rows);
-  g.cumulative.resize(rows);
-  g.keys.resize(rows);
-  g.variance.resize(rows);
-  g.variance_of_ends.resize(rows);
-  cut_series(g, rows);
+  keep_rows(g, [&](std::size_t k) { return used[k] != 0; });
   return g;
 }
-
-}  // namespace
 
 RowClass class_of(const Change& value) {
   if (value.baseline == value.current) return RowClass::same;
@@ -400,6 +350,8 @@ RowClass class_of(const Change& value) {
   if (value.current == 0) return RowClass::gone;
   return value.current > value.baseline ? RowClass::grew : RowClass::shrank;
 }
+
+}  // namespace
 
 Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {
   const bool with_series = series.wanted;

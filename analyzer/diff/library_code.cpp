@@ -195,12 +195,11 @@ constexpr std::string_view kModuleNames[] = {
 
 /// First elements of the import paths of Go's standard library.
 constexpr std::string_view kGoPackages[] = {
-    "archive", "bufio",   "bytes",    "cmp",      "compress", "container", "context", "crypto", "database",
-    "debug",   "embed",   "encoding", "errors",   "expvar",   "flag",      "fmt",     "go",     "hash",
-    "html",    "image",   "index",    "internal", "io",       "log",       "maps",    "math",   "mime",
-    "net",     "os",      "path",     "plugin",   "reflect",  "regexp",    "runtime", "slices", "sort",
-    "strconv", "strings", "sync",     "syscall",  "testing",  "text"};
-constexpr std::string_view kMoreGoPackages[] = {"time", "unicode", "unsafe", "vendor", "iter", "unique"};
+    "archive", "bufio",    "bytes",  "cmp",     "compress", "container", "context", "crypto",  "database", "debug",
+    "embed",   "encoding", "errors", "expvar",  "flag",     "fmt",       "go",      "hash",    "html",     "image",
+    "index",   "internal", "io",     "log",     "maps",     "math",      "mime",    "net",     "os",       "path",
+    "plugin",  "reflect",  "regexp", "runtime", "slices",   "sort",      "strconv", "strings", "sync",     "syscall",
+    "testing", "text",     "time",   "unicode", "unsafe",   "vendor",    "iter",    "unique"};
 
 constexpr std::string_view kEntries[] = {"main.main",
                                          "<module>",
@@ -225,19 +224,12 @@ bool is_any(std::string_view text, Texts known) { return std::find(known.begin()
 
 /// "[B", "[[I", "byte[]", "[Ljava.lang.String;": an array is of whom its elements are.
 bool is_library_array(std::string_view name) {
-  std::string_view element = name;
-  if (element.starts_with('[')) {
-    const std::size_t brackets = element.find_first_not_of('[');
-    if (brackets == std::string_view::npos) return false;
-    element.remove_prefix(brackets);
-    if (element.size() == 1) return std::string_view("BCDFIJSZ").find(element[0]) != std::string_view::npos;
-    if (!element.starts_with('L') || !element.ends_with(';')) return false;
-    return is_library_name(element.substr(1, element.size() - 2));
-  }
-  if (!element.ends_with("[]")) return false;
-  while (element.ends_with("[]")) element.remove_suffix(2);
+  std::string of_jvm;
+  if (name.starts_with('[')) name = of_jvm = short_function_name(name);
+  if (!name.ends_with("[]")) return false;
+  while (name.ends_with("[]")) name.remove_suffix(2);
   constexpr std::string_view kPrimitive[] = {"byte", "char", "double", "float", "int", "long", "short", "boolean"};
-  return is_any(element, kPrimitive) || is_library_name(element);
+  return is_any(name, kPrimitive) || is_library_name(name);
 }
 
 /// "net/http" of "net/http.(*conn).serve"; "" where the name is not of that shape.
@@ -275,7 +267,7 @@ bool is_go_library(std::string_view function, std::string_view file) {
   if (!file.empty() && !file.ends_with(".go") && !file.ends_with(".s")) return false;
   const std::string_view package = go_package(function);
   const std::string_view first = package.substr(0, package.find('/'));
-  if (!is_any(first, kGoPackages) && !is_any(first, kMoreGoPackages)) return false;
+  if (!is_any(first, kGoPackages)) return false;
   if (file.empty())
     return package.find('/') != std::string_view::npos || function.find(".(*") != std::string_view::npos;
   // The program may have a package of its own called "time": then the path goes on differently.

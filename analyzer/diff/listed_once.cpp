@@ -1,5 +1,3 @@
-#include "analyzer/diff/listed_once.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -72,8 +70,7 @@ Result<Stacks> look(const Comparison& c) {
     }
   }
   if (fits) return stacks;
-  return Error{ErrorCode::limit,
-               "sum of " + c.metric + " over equal stacks is beyond 2^63-1, expected it to fit in 64 bits"};
+  return beyond_64_bits("sum of " + c.metric + " over equal stacks");
 }
 
 /// Drops entry `from` of every column that is there, by moving later ones over it.
@@ -180,8 +177,7 @@ Status set_aside_listed_once(Comparison& c) {
     side.total_variance = std::max(0.0, side.total_variance);
   }
   if (fits) return ok();
-  return Error{ErrorCode::limit, "sum of " + c.metric +
-                                     " over rows that are listed once is beyond 2^63-1, expected it to fit in 64 bits"};
+  return beyond_64_bits("sum of " + c.metric + " over rows that are listed once");
 }
 
 namespace {
@@ -229,9 +225,7 @@ Status hold_beginnings(Comparison& c) {
     }
   }
   if (fits) return ok();
-  return Error{
-      ErrorCode::limit,
-      "sum of " + c.metric + " over rows that are listed later is beyond 2^63-1, expected it to fit in 64 bits"};
+  return beyond_64_bits("sum of " + c.metric + " over rows that are listed later");
 }
 
 void bridge_gaps(Comparison& c) {

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <memory>
-
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/frame_order.hpp"
 #include "analyzer/diff/grouping.hpp"
+#include "analyzer/diff/side.hpp"
 
 namespace snapdiff::diff {
 
@@ -16,7 +15,11 @@ struct ReportParts {
 };
 Result<GrowthReport> make_report(const Comparison& comparison, const ReportParts& parts);
 
-/// One standard deviation of what has this variance; NaN where a side's sampling is unknown.
-double error_of(const Comparison& comparison, double variance);
+/// The stacks of rows that were matched across builds, as the baseline calls them: of each row the largest of those
+/// whose functions are most like those of the stack that stands for it.
+std::vector<Counterpart> counterparts_of(const Comparison& c, const Grouped& g, ComparisonView& view);
+
+/// The visible addresses of one side that have no name, and what of the metric is allocated at them.
+Unnamed find_unnamed(const Side& side, const Dictionary& d);
 
 }  // namespace snapdiff::diff

@@ -1,11 +1,10 @@
-#include "analyzer/diff/metric.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
 #include <vector>
 
+#include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "snapdiff/nearest.hpp"
 
@@ -143,8 +142,8 @@ std::string sibling(const Snapshot& snapshot, std::string_view metric, std::stri
   return column != nullptr && name != metric && (unit.empty() || column->type.unit == unit) ? name : std::string();
 }
 
-}  // namespace
-
+/// The column of counts beside a column of bytes: inuse_space -> inuse_objects, x_bytes ->
+/// x_objects or x_count. "" when the snapshot has none.
 std::string objects_beside(const Snapshot& snapshot, std::string_view metric) {
   for (const auto& [own, ending] : std::array<std::pair<std::string_view, std::string_view>, 7>{{
            {"space", "objects"},
@@ -160,6 +159,7 @@ std::string objects_beside(const Snapshot& snapshot, std::string_view metric) {
   return {};
 }
 
+/// The other way round, for the sampling error of counts.
 std::string bytes_beside(const Snapshot& snapshot, std::string_view metric) {
   for (const std::string_view own : {"objects", "count", "samples"}) {
     for (const std::string_view ending : {"space", "bytes", "size"}) {
@@ -167,6 +167,44 @@ std::string bytes_beside(const Snapshot& snapshot, std::string_view metric) {
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status pick_columns(Comparison& c) {
+  std::string objects = objects_beside(*c.sides.front().ref.snapshot, c.metric);
+  for (const Side& side : c.sides) {
+    if (!objects.empty() && side.ref.snapshot->column(objects) == nullptr) objects.clear();
+  }
+  for (const Side& side : c.sides) {
+    const Column* const column = objects.empty() ? nullptr : side.ref.snapshot->column(objects);
+    if (column == nullptr || column->known.empty()) continue;
+    c.notes.add(Severity::warning, "an input does not know every count: no counts are compared");
+    objects.clear();
+  }
+  c.objects_metric = objects;
+  c.has_objects = !objects.empty();
+  for (Side& side : c.sides) {
+    const Snapshot& snapshot = *side.ref.snapshot;
+    Columns& columns = side.columns;
+    columns.value = snapshot.column(c.metric);
+    if (c.has_objects) columns.objects = snapshot.column(objects);
+    columns.half_units = snapshot.column(half_unit_name(c.metric));
+    if (&side == &c.sides.front()) c.unit = columns.value->type.unit;
+    if (columns.value->type.unit != c.unit) {
+      return Error{ErrorCode::incompatible, std::string("unit of ") + c.metric + " differs: " + c.unit + " and " +
+                                                columns.value->type.unit + ", expected one unit"};
+    }
+    if (columns.value->type.unit == "bytes") {
+      columns.bytes = columns.value;
+      columns.counts = snapshot.column(objects_beside(snapshot, c.metric));
+    } else {
+      const std::string bytes = bytes_beside(snapshot, c.metric);
+      columns.bytes = bytes.empty() ? nullptr : snapshot.column(bytes);
+      columns.counts = columns.value;
+    }
+  }
+  return ok();
 }
 
 Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const std::string& wanted) {

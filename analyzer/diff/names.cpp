@@ -3,9 +3,6 @@
 #include <array>
 #include <cctype>
 
-#include "analyzer/diff/diff.hpp"
-#include "snapdiff/function_name.hpp"
-
 namespace snapdiff::diff {
 namespace {
 
@@ -166,8 +163,6 @@ std::string collapse_template_arguments(std::string_view function, int keep) {
   }
   return out;
 }
-
-std::string short_name(std::string_view function) { return short_function_name(function); }
 
 std::string normalise(std::string_view function) {
   function = without_rust_hash(without_clone_suffixes(function));

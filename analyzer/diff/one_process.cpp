@@ -1,9 +1,9 @@
-#include "analyzer/diff/one_process.hpp"
-
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "analyzer/diff/comparison.hpp"
 
 namespace snapdiff::diff {
 namespace {

@@ -8,7 +8,6 @@
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/library_code.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
 namespace {

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/diff/visibility.hpp"

@@ -8,7 +8,8 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/frame_keys.hpp"
 #include "analyzer/diff/make_report.hpp"
-#include "snapdiff/checked.hpp"
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -19,32 +20,14 @@ struct Sum {
   Change value, objects;
 };
 
-class PeekAdder {
- public:
-  void add(Change& sum, const Change& value) {
-    fits_ &=
-        checked_add(sum.baseline, value.baseline, sum.baseline) && checked_add(sum.current, value.current, sum.current);
-    std::int64_t ignored = 0;
-    fits_ &= checked_sub(sum.current, sum.baseline, ignored);
-  }
-  bool fits() const { return fits_; }
-
- private:
-  bool fits_ = true;
-};
-
 std::uint64_t pair_of(std::uint32_t caller, std::uint32_t callee) {
   return static_cast<std::uint64_t>(caller) << 32 | callee;
 }
 
-std::uint64_t size(std::int64_t x) {
-  return x < 0 ? ~static_cast<std::uint64_t>(x) + 1 : static_cast<std::uint64_t>(x);
-}
-
 void sort_edges(std::vector<PeekEdge>& edges) {
   std::sort(edges.begin(), edges.end(), [](const PeekEdge& a, const PeekEdge& b) {
-    const std::uint64_t size_a = size(a.value.growth());
-    const std::uint64_t size_b = size(b.value.growth());
+    const std::uint64_t size_a = magnitude(a.value.growth());
+    const std::uint64_t size_b = magnitude(b.value.growth());
     if (size_a != size_b) return size_a > size_b;
     return a.value.current != b.value.current ? a.value.current > b.value.current : a.function < b.function;
   });
@@ -57,7 +40,7 @@ std::vector<std::uint32_t> matched_rows(const GrowthReport& report, const RE2& w
   const auto holds = [&](StackRef stack) {
     report.view->frames(stack, frames);
     return std::any_of(frames.begin(), frames.end(), [&](const FrameView& frame) {
-      const auto [found, fresh] = known.emplace(function_text(frame), false);
+      const auto [found, fresh] = known.emplace(recorded_frame_text(frame), false);
       if (fresh) found->second = RE2::PartialMatch(found->first, wanted);
       return found->second;
     });
@@ -69,7 +52,7 @@ std::vector<std::uint32_t> matched_rows(const GrowthReport& report, const RE2& w
       rows.push_back(row);
   }
   std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return size(report.rows[a].value.growth()) > size(report.rows[b].value.growth());
+    return magnitude(report.rows[a].value.growth()) > magnitude(report.rows[b].value.growth());
   });
   return rows;
 }
@@ -81,7 +64,7 @@ struct PeekSums {
   std::unordered_map<std::uint64_t, Sum> edges;
 };
 
-PeekSums sum_up(const Comparison& c, const FrameKeys& keys, const RE2& wanted, PeekAdder& adder) {
+PeekSums sum_up(const Comparison& c, const FrameKeys& keys, const RE2& wanted, Adder& adder) {
   PeekSums sums;
   sums.matches.resize(keys.size(), 0);
   sums.seen.resize(keys.size(), 0);
@@ -89,6 +72,10 @@ PeekSums sum_up(const Comparison& c, const FrameKeys& keys, const RE2& wanted, P
   sums.cumulative.resize(keys.size());
   std::vector<std::uint8_t>& matches = sums.matches;
   for (std::uint32_t key = 0; key < keys.size(); ++key) matches[key] = RE2::PartialMatch(keys.text(key), wanted);
+  const auto add = [&adder](Change& sum, const Change& value) {
+    adder.add(sum, value);
+    adder.check(sum);
+  };
   std::vector<std::uint32_t> last_seen(keys.size(), kNoFunction);
   std::vector<std::uint64_t> in_stack;
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
@@ -103,8 +90,8 @@ PeekSums sum_up(const Comparison& c, const FrameKeys& keys, const RE2& wanted, P
       if (matches[key] != 0 && last_seen[key] != u) {
         last_seen[key] = static_cast<std::uint32_t>(u);
         sums.seen[key] = 1;
-        adder.add(sums.cumulative[key], unit.value);
-        if (callee == kNoFunction) adder.add(sums.flat[key], unit.value);
+        add(sums.cumulative[key], unit.value);
+        if (callee == kNoFunction) add(sums.flat[key], unit.value);
       }
       callee = key;
     }
@@ -112,8 +99,8 @@ PeekSums sum_up(const Comparison& c, const FrameKeys& keys, const RE2& wanted, P
     in_stack.erase(std::unique(in_stack.begin(), in_stack.end()), in_stack.end());
     for (const std::uint64_t edge : in_stack) {
       Sum& sum = sums.edges[edge];
-      adder.add(sum.value, unit.value);
-      adder.add(sum.objects, unit.objects);
+      add(sum.value, unit.value);
+      add(sum.objects, unit.objects);
     }
   }
   return sums;
@@ -142,8 +129,8 @@ void add_functions(PeekReport& report, const PeekSums& sums, const FrameKeys& ke
     sort_edges(function.callees);
   }
   std::sort(report.functions.begin(), report.functions.end(), [](const PeekFunction& a, const PeekFunction& b) {
-    const std::uint64_t size_a = size(a.cumulative.growth());
-    const std::uint64_t size_b = size(b.cumulative.growth());
+    const std::uint64_t size_a = magnitude(a.cumulative.growth());
+    const std::uint64_t size_b = magnitude(b.cumulative.growth());
     return size_a != size_b ? size_a > size_b : a.function < b.function;
   });
 }
@@ -169,12 +156,9 @@ Result<PeekReport> peek(const SnapshotRef& baseline, const SnapshotRef& current,
   FrameKeys keys(c.dictionaries, GroupBy::function);
   keys.rename(c.renamed);
 
-  PeekAdder adder;
+  Adder adder;
   const PeekSums sums = sum_up(c, keys, wanted, adder);
-  if (!adder.fits()) {
-    return Error{ErrorCode::limit,
-                 std::string("sum of ") + c.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
-  }
+  if (!adder.fits()) return beyond_64_bits("sum of " + c.metric);
 
   PeekReport report;
   report.baseline = baseline;

@@ -1,8 +1,6 @@
-#include "analyzer/diff/seen_stacks.hpp"
-
 #include <algorithm>
 
-#include "analyzer/diff/recursion.hpp"
+#include "analyzer/diff/side.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -10,6 +8,19 @@ namespace snapdiff::diff {
 namespace {
 
 constexpr std::size_t kBlock = 16 * 1024;  // stacks
+/// In functions: a visitor that goes through accept() has two.
+constexpr std::size_t kLongestCycle = 4;
+
+/// Whether anything repeats in this stack; false for most, and fast.
+bool may_recurse(std::span<const FrameId> frames) {
+  for (std::size_t cycle = 1; cycle <= kLongestCycle && cycle < frames.size(); ++cycle) {
+    const FrameId* const later = frames.data() + cycle;
+    std::uint32_t equal = 0;  // counted to the end: several at once are compared in one instruction
+    for (std::size_t i = 0; i < frames.size() - cycle; ++i) equal |= later[i] == frames[i] ? 1U : 0U;
+    if (equal != 0) return true;
+  }
+  return false;
+}
 
 /// The frame of `[unattributed]` in this dictionary is known by its text.
 bool is_unattributed(const Dictionary& d, std::span<const FrameId> frames) {
@@ -57,10 +68,8 @@ class Eye {
       return;
     }
     if (visible.size() != frames.size()) frames = arena_.keep(visible);
-    if (fold_ && may_recurse(frames)) {
-      fold_recursion(frames, folded_);
-      if (folded_.size() != frames.size()) frames = arena_.keep(folded_);
-    }
+    if (const auto folded = fold_ ? without_recursion(frames, folded_) : frames; folded.size() != frames.size())
+      frames = arena_.keep(folded);
     seen_.fate[stack] = Fate::visible;
     seen_.frames[stack].data = frames.data();
     seen_.frames[stack].size = static_cast<std::uint32_t>(frames.size());
@@ -78,6 +87,21 @@ class Eye {
 };
 
 }  // namespace
+
+std::span<const FrameId> without_recursion(std::span<const FrameId> frames, std::vector<FrameId>& out) {
+  if (!may_recurse(frames)) return frames;
+  out.clear();
+  for (const FrameId frame : frames) {
+    out.push_back(frame);
+    for (std::size_t cycle = 1; cycle <= std::min(kLongestCycle, out.size() / 2); ++cycle) {
+      const auto again = out.end() - static_cast<std::ptrdiff_t>(cycle);
+      if (!std::equal(again, out.end(), again - static_cast<std::ptrdiff_t>(cycle))) continue;
+      out.erase(again, out.end());
+      break;
+    }
+  }
+  return out;
+}
 
 SeenStacks see_stacks(const Visibility& visibility, std::uint32_t dictionary, bool fold_recursion) {
   const std::size_t stacks = visibility.dictionary().stacks.size();

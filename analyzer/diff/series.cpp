@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <limits>
 
 #include "analyzer/diff/diff.hpp"
@@ -135,8 +134,7 @@ Result<SeriesReport> diff_series(std::span<const SnapshotRef> snapshots, const D
     if (s > 0) {
       const Side& before = c.sides[s - 1];
       if (__builtin_sub_overflow(side.total, before.total, &step.growth)) {
-        return Error{ErrorCode::limit, std::string("growth of ") + c.metric +
-                                           " in a step is beyond 2^63-1, expected it to fit in 64 bits"};
+        return beyond_64_bits("growth of " + c.metric + " in a step");
       }
       find_restart(before, side, is_stranger[s], step);
       step.other_build = !c.other_build.empty() && c.other_build[s] != 0;

@@ -8,9 +8,8 @@
 namespace snapdiff::diff {
 namespace {
 
-Status too_large(std::string_view metric, std::string_view name) {
-  return Error{ErrorCode::limit, std::string("sum of ") + std::string(metric) + " in " + std::string(name) +
-                                     " is beyond 2^63-1, expected it to fit in 64 bits"};
+Status too_large(const Side& side) {
+  return beyond_64_bits("sum of " + side.columns.value->type.name + " in " + side.ref.snapshot->facts.source.name);
 }
 
 /// Every row is an entry as it stands: the only one of its stack, which is visible, and not empty.
@@ -103,8 +102,7 @@ Status summarise(Side& side, const Summary& how) {
   }
 
   if (!how.keep_rows && !some_unknown && rows_are_entries(side)) {
-    return lend_rows(side, uncertain) ? ok()
-                                      : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
+    return lend_rows(side, uncertain) ? ok() : too_large(side);
   }
 
   const std::size_t rows = samples.size();
@@ -161,7 +159,7 @@ Status summarise(Side& side, const Summary& how) {
     }
   }
   if (!side.unknown.empty()) side.unknown.resize(side_stack.size(), 0);
-  return fits ? ok() : too_large(columns.value->type.name, side.ref.snapshot->facts.source.name);
+  return fits ? ok() : too_large(side);
 }
 
 }  // namespace snapdiff::diff

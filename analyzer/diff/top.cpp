@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/make_report.hpp"
@@ -39,13 +38,8 @@ Result<TopReport> top(const SnapshotRef& snapshot, const DiffOptions& options) {
   out.rows.reserve(report->rows.size());
   for (std::size_t i = 0; i < report->rows.size(); ++i) {
     const GrowthRow& row = report->rows[i];
-    TopRow top_row;
-    top_row.value = row.value.current;
-    top_row.objects = row.objects.current;
-    top_row.cumulative = report->cumulative.empty() ? row.value.current : report->cumulative[i].value.current;
-    top_row.error = row.error;
-    top_row.key = row.key;
-    out.rows.push_back(top_row);
+    const Change& below = report->cumulative.empty() ? row.value : report->cumulative[i].value;
+    out.rows.push_back({row.value.current, row.objects.current, below.current, row.error, row.key});
   }
   return out;
 }

@@ -204,22 +204,14 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
     by_module[row] = mark_of_module(f, d.strings[d.modules.name[row]]);
 
   flags_.resize(d.frames.size());
-  Mark any = 0;
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     Mark mark = mark_of_frame(i, by_function[index_of(d.frames.function[i])], by_module[index_of(d.frames.module[i])]);
-    any_hide_ = any_hide_ || (f.hide && (mark & kHidden) != 0);
+    if (f.hide && (mark & kHidden) != 0) any_ |= kHide;
     if (f.show && (mark & kShown) == 0) mark |= kHidden;
     flags_[i] = static_cast<std::uint8_t>(mark);
-    any |= mark;
+    any_ |= mark;
   }
   shows_emptied_ = !f.hide && !f.show;
-  any_show_ = (any & kShown) != 0;
-  any_allocator_ = (any & kAllocator) != 0;
-  any_drop_ = (any & kDrop) != 0;
-  any_hidden_ = (any & kHidden) != 0;
-  any_native_ = (any & kNative) != 0;
-  any_focus_ = (any & kFocus) != 0;
-  any_ignore_ = (any & kIgnore) != 0;
 }
 
 /// Location by location from the root, as a location is a function with what was inlined into it. One that drop_frames
@@ -254,9 +246,9 @@ std::span<const FrameId> Visibility::without_dropped(std::span<const FrameId> fr
 }
 
 std::span<const FrameId> Visibility::visible(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const {
-  if (!any_hidden_ && !any_native_) return frames;
-  const bool has_python = any_native_ && std::any_of(frames.begin(), frames.end(),
-                                                     [this](FrameId frame) { return !has(frame, kHidden | kNative); });
+  if (!any(kHidden | kNative)) return frames;
+  const bool has_python = any(kNative) && std::any_of(frames.begin(), frames.end(),
+                                                      [this](FrameId frame) { return !has(frame, kHidden | kNative); });
   const std::uint8_t hides = has_python ? kHidden | kNative : kHidden;
   scratch.clear();
   for (const FrameId frame : frames) {
@@ -267,7 +259,7 @@ std::span<const FrameId> Visibility::visible(std::span<const FrameId> frames, st
 }
 
 bool Visibility::passes(std::span<const FrameId> frames) const {
-  if (!focused_ && !any_ignore_) return true;
+  if (!focused_ && !any(kIgnore)) return true;
   bool in_focus = !focused_;
   for (const FrameId frame : frames) {
     if (has(frame, kIgnore)) return false;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,15 +40,15 @@ class Visibility {
   /// What of a stack is neither the allocator's own, at its leaf, nor dropped by drop_frames; never nothing of a stack
   /// that has frames. Valid as long as `frames` and `scratch`, which holds it where a frame went from the middle.
   std::span<const FrameId> kept(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const {
-    if (!any_allocator_ && !any_drop_) return frames;
+    if (!any(kAllocator | kDrop)) return frames;
     std::size_t cut = 0;
-    if (any_allocator_) {
+    if (any(kAllocator)) {
       // The recorder's own frames are before those of the allocator that it watches.
       const Mark passed = shows_emptied_ ? kAllocator | kHidden : kAllocator;
       while (cut < frames.size() && has(frames[cut], passed)) ++cut;
       if (cut == frames.size()) cut = 0;
     }
-    return any_drop_ ? without_dropped(frames, cut, scratch) : frames.subspan(cut);
+    return any(kDrop) ? without_dropped(frames, cut, scratch) : frames.subspan(cut);
   }
 
   /// What is shown of these frames: where Python frames are preferred, only these of a stack that has any. A stack
@@ -60,10 +59,10 @@ class Visibility {
   bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
 
   /// Whether a frame matches this filter of the user's.
-  bool any_focus() const { return any_focus_; }
-  bool any_ignored() const { return any_ignore_; }
-  bool any_hide() const { return any_hide_; }
-  bool any_show() const { return any_show_; }
+  bool any_focus() const { return any(kFocus); }
+  bool any_ignored() const { return any(kIgnore); }
+  bool any_hide() const { return any(kHide); }
+  bool any_show() const { return any(kShown); }
 
   /// Whether --focus and --ignore leave the stack in. `frames` as kept() gives them.
   bool passes(std::span<const FrameId> frames) const;
@@ -80,27 +79,22 @@ class Visibility {
   static constexpr Mark kNative = 64;  ///< hidden beside Python frames
   static constexpr Mark kShown = 256;  ///< matches --show
   static constexpr Mark kOwn = 512;    ///< matches --own
+  static constexpr Mark kHide = 1024;  ///< matches --hide
 
   static Mark searched(const FrameFilters::Impl& filters, std::string_view text);
   static Mark mark_of_function(const FrameFilters::Impl& filters, std::string_view name, std::string_view file);
   static Mark mark_of_module(const FrameFilters::Impl& filters, std::string_view name);
   Mark mark_of_frame(std::size_t frame, Mark by_function, Mark by_module) const;
 
+  bool any(Mark marks) const { return (any_ & marks) != 0; }
   bool has(FrameId frame, Mark flag) const { return (flags_[index_of(frame)] & flag) != 0; }
   std::span<const FrameId> without_dropped(std::span<const FrameId> frames, std::size_t cut,
                                            std::vector<FrameId>& scratch) const;
 
   std::shared_ptr<const Dictionary> dictionary_;
   std::vector<std::uint8_t> flags_;
-  bool any_allocator_ = false;
-  bool any_drop_ = false;
+  Mark any_ = 0;  ///< of some frame
   bool shows_emptied_ = false;
-  bool any_hidden_ = false;
-  bool any_native_ = false;
-  bool any_focus_ = false;
-  bool any_ignore_ = false;
-  bool any_hide_ = false;
-  bool any_show_ = false;
   bool focused_ = false;
 };
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -83,15 +81,11 @@ Result<Budget> parse_budget(const std::string& text) {
 
 std::vector<Budget> default_budgets(std::size_t snapshots) {
   // 5 %: two runs of one program on the same input differ by one or two, and a person would ask about more.
-  static constexpr std::array kFew = {"total:5%", "suspect:5%"};
-  static constexpr std::array kEnough = {"0/step", "total:5%/jump", "suspect:5%/jump"};
+  using Texts = std::vector<std::string>;
+  const Texts texts =
+      snapshots < kJudgedFrom ? Texts{"total:5%", "suspect:5%"} : Texts{"0/step", "total:5%/jump", "suspect:5%/jump"};
   std::vector<Budget> budgets;
-  const auto add = [&](const char* text) { budgets.push_back(*parse_budget(text)); };
-  if (snapshots < kJudgedFrom) {
-    std::for_each(kFew.begin(), kFew.end(), add);
-  } else {
-    std::for_each(kEnough.begin(), kEnough.end(), add);
-  }
+  for (const std::string& text : texts) budgets.push_back(*parse_budget(text));
   return budgets;
 }
 

@@ -93,8 +93,8 @@ class Checker {
     if (budget.measure == Measure::per_second && !(report_.trend.axis.step_seconds > 0))
       return "the snapshots hold no usable times";
     const std::size_t snapshots = report_.trend.series.steps.size();
-    if (snapshots >= trend::kJudgedFrom) return {};
-    return std::to_string(trend::kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
+    if (snapshots >= kJudgedFrom) return {};
+    return std::to_string(kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
   }
 
   /// Fills measured, allowed and outcome.
@@ -198,9 +198,13 @@ class Checker {
 
   void describe(GateFinding& finding) {
     finding.id = leak_id(report_.trend, finding.row);
-    finding.name = leak_name(report_.trend, finding.row);
-    if (overall_.options.by != GroupBy::stack) return;
-    overall_.frames(overall_.rows[finding.row], frames_);
+    const GrowthRow& row = overall_.rows[finding.row];
+    if (overall_.options.by != GroupBy::stack) {
+      finding.name = overall_.keys[row.key];
+      return;
+    }
+    overall_.frames(row, frames_);
+    finding.name = leak_name(frames_);
     place_at_first_file(frames_, finding);
   }
 

@@ -5,18 +5,12 @@
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::gate {
 namespace {
 
 constexpr std::size_t kNamed = 4;
-
-std::string hex(std::uint64_t number, std::size_t digits) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  for (std::size_t i = 0; i < digits; ++i) out += kHex[(number >> (60 - 4 * i)) & 15];
-  return out;
-}
 
 std::string stable_name(const FrameView& frame) {
   if (!frame.function.empty()) return short_function_name(frame.function);
@@ -43,7 +37,12 @@ void each_name(std::span<const FrameView> leaf_first, Visit visit) {
   }
 }
 
-std::string id_of(const SequenceHasher& hasher) { return hex(hasher.finish().high, 12); }
+std::string id_of(const SequenceHasher& hasher) {
+  const std::uint64_t hash = hasher.finish().high;
+  std::string out;
+  for (unsigned shift = 56; shift > 8; shift -= 8) append_hex(out, static_cast<char>(hash >> shift));
+  return out;
+}
 
 std::string id_of_key(GroupBy by, std::string_view key) {
   SequenceHasher hasher;
@@ -116,14 +115,6 @@ std::string leak_id(const Budget& budget) {
   for (const std::string* part : {&budget.name, &budget.owner, &budget.function, &budget.file, &budget.module})
     hasher.add(hash_bytes(*part));
   return id_of(hasher);
-}
-
-std::string leak_name(const TrendReport& trend, std::uint32_t row) {
-  const GrowthReport& overall = trend.series.overall;
-  if (overall.options.by != GroupBy::stack) return overall.keys[overall.rows[row].key];
-  std::vector<FrameView> frames;
-  overall.frames(overall.rows[row], frames);
-  return leak_name(frames);
 }
 
 std::string leak_name(std::span<const FrameView> leaf_first) {

@@ -21,7 +21,6 @@ std::string former_leak_id(const TrendReport& trend, std::span<const FrameView> 
 std::string leak_id(const Budget& budget);
 
 /// "alloc_body ‹ leak_sessions ‹ main": at most four functions.
-std::string leak_name(const TrendReport& trend, std::uint32_t row);
 std::string leak_name(std::span<const FrameView> leaf_first);
 
 }  // namespace snapdiff::gate

@@ -1,6 +1,5 @@
-#include "analyzer/objects/growing.hpp"
+#include "analyzer/objects/path_shapes.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace snapdiff::objects {
@@ -93,16 +92,13 @@ LeakShares leak_shares(const ObjectGraph& graph, std::span<const std::uint32_t> 
     if (left == 0) continue;
     const int count = std::popcount(left);
     const std::int64_t bytes = bytes_of(graph, node);
-    ++out.hanging.objects;
-    out.hanging.bytes += bytes;
+    out.hanging += {1, bytes};
     for (std::int64_t rest = bytes % count; left != 0; left &= left - 1) {
       LeakShares::Share& share = out.places[static_cast<std::size_t>(std::countr_zero(left))];
       share.objects += 1.0 / count;
       share.bytes += bytes / count + (rest > 0 ? 1 : 0);
       rest -= rest > 0 ? 1 : 0;
-      if (count > 1) continue;
-      ++share.exclusive.objects;
-      share.exclusive.bytes += bytes;
+      if (count == 1) share.exclusive += {1, bytes};
     }
   }
   return out;

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "analyzer/objects/growing.hpp"
+#include "analyzer/objects/path_shapes.hpp"
 #include "analyzer/objects/retained_objects.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -30,11 +30,6 @@ class Order {
   bool by_bytes_;
 };
 
-void add(ObjectSum& sum, const ObjectSum& more) {
-  sum.objects += more.objects;
-  sum.bytes += more.bytes;
-}
-
 Status add_snapshot(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree, ShapeSums& sums,
                     std::vector<std::uint32_t>& shape_of) {
   const ObjectGraph& graph = *snapshot.graph;
@@ -46,7 +41,7 @@ Status add_snapshot(const Snapshot& snapshot, const RootSet& roots, ShapeTree& t
     const std::int64_t bytes = bytes_of(graph, node);
     if (bytes < 0 || !checked_add(total, bytes, total))
       return Error{ErrorCode::limit, "object sizes: found a negative one or a sum beyond 2^63-1, expected neither"};
-    if (shape_of[node] != kNoNode) add(mine[shape_of[node]], {1, bytes});
+    if (shape_of[node] != kNoNode) mine[shape_of[node]] += ObjectSum{1, bytes};
   }
   return ok();
 }
@@ -107,7 +102,7 @@ class Report {
     for (std::uint32_t shape = 1; shape < tree_.size(); ++shape) {
       if (matches[tree_[shape].type] == 0) continue;
       shapes.push_back(shape);
-      for (std::size_t i = 0; i < sums_.size(); ++i) add(out_.total[i], sums_[i][shape]);
+      for (std::size_t i = 0; i < sums_.size(); ++i) out_.total[i] += sums_[i][shape];
     }
     const auto weight = [&](std::uint32_t shape) {
       const ObjectSum& now = sums_.back()[shape];
@@ -119,7 +114,7 @@ class Report {
     std::partial_sort(shapes.begin(), shapes.begin() + static_cast<std::ptrdiff_t>(kept), shapes.end(), before);
     for (std::size_t i = kept; i < shapes.size(); ++i) {
       ++out_.more_rows;
-      for (std::size_t s = 0; s < sums_.size(); ++s) add(out_.more_at[s], sums_[s][shapes[i]]);
+      for (std::size_t s = 0; s < sums_.size(); ++s) out_.more_at[s] += sums_[s][shapes[i]];
     }
     shapes.resize(kept);
     std::vector<std::uint32_t> row_of(tree_.size(), kNoNode);
@@ -215,7 +210,7 @@ Result<PathReport> paths(const std::vector<SnapshotRef>& snapshots, const PathOp
   const std::vector<std::uint32_t> types = type_names(*last.graph, *last.dictionary, tree.names());
   for (std::size_t node = 0; node < last.graph->size(); ++node) {
     if (shape_of[node] == kNoNode && matches[types[last.graph->type[node]]] != 0)
-      add(out.unreachable, {1, bytes_of(*last.graph, node)});
+      out.unreachable += ObjectSum{1, bytes_of(*last.graph, node)};
   }
   Report report(out, tree, sums);
   std::vector<int> place_of(tree.size(), -1);

@@ -4,7 +4,6 @@
 #include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/objects/root_set.hpp"
 #include "analyzer/objects/type_names.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::objects {
 namespace {
@@ -58,8 +57,7 @@ class TypeTree {
     }
     for (std::size_t n = out_.nodes.size(); n-- > 1;) {
       RetainedNode& parent = out_.nodes[out_.nodes[n].parent];
-      parent.retained.baseline += out_.nodes[n].retained.baseline;
-      parent.retained.current += out_.nodes[n].retained.current;
+      parent.retained += out_.nodes[n].retained;
     }
   }
 

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "analyzer/objects/fresh.hpp"
 #include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/objects/root_set.hpp"
 #include "analyzer/objects/type_names.hpp"
@@ -40,11 +41,6 @@ class Rows {
   std::map<std::pair<std::string, std::string>, std::uint32_t> rows_;
 };
 
-void add(ObjectSum& sum, std::int64_t bytes) {
-  ++sum.objects;
-  sum.bytes += bytes;
-}
-
 /// Every sum is of distinct objects of one heap, so that one check is enough.
 Status check_sum(const ObjectGraph& graph) {
   std::int64_t total = 0;
@@ -72,37 +68,89 @@ Status fill(RetainedReport& out, std::size_t snapshot, const std::vector<std::ui
   for (std::uint32_t place = 0; place < tree->size(); ++place) {
     const std::uint32_t node = tree->order[place];
     const std::uint32_t type = graph.type[node];
-    add(totals[type].self, bytes_of(graph, node));
+    totals[type].self += {1, bytes_of(graph, node)};
     if (place < covered[type]) continue;
     covered[type] = place + tree->objects[place];
-    totals[type].retained.objects += tree->objects[place];
-    totals[type].retained.bytes += tree->retained_bytes(place);
+    totals[type].retained += {tree->objects[place], tree->retained_bytes(place)};
   }
   ObjectSum all;
   for (std::size_t node = 0; node < graph.size(); ++node) {
-    add(all, bytes_of(graph, node));
+    all += {1, bytes_of(graph, node)};
     if ((graph.flags[node] & kObjectDetached) == 0) continue;
-    add(heap.detached, bytes_of(graph, node));
-    add(totals[graph.type[node]].detached, bytes_of(graph, node));
+    heap.detached += {1, bytes_of(graph, node)};
+    totals[graph.type[node]].detached += {1, bytes_of(graph, node)};
   }
   for (std::size_t type = 0; type < totals.size(); ++type) {
-    heap.reachable.objects += totals[type].self.objects;
-    heap.reachable.bytes += totals[type].self.bytes;
+    heap.reachable += totals[type].self;
     out.rows[rows[type]].at[snapshot] = totals[type];
   }
   heap.unreachable = {all.objects - heap.reachable.objects, all.bytes - heap.reachable.bytes};
   return ok();
 }
 
+bool ids_hold(const std::vector<SnapshotRef>& snapshots) {
+  for (const SnapshotRef& ref : snapshots) {
+    const ObjectGraph& graph = *ref.snapshot->graph;
+    if (!graph.ids_persist || graph.id.empty()) return false;
+    const auto& first = snapshots.front().snapshot->facts;
+    const auto& facts = ref.snapshot->facts;
+    if (facts.format != first.format || (facts.pid && first.pid && *facts.pid != *first.pid)) return false;
+  }
+  return snapshots.size() > 1;
+}
+
+/// Per node of the last graph: came after the first snapshot and stayed, is in the last, and of three or more snapshots
+/// in an earlier one than the last too. Distinguished by their ids; nothing where these do not persist, or do not fit
+/// (an object would have changed its type).
+std::optional<std::vector<bool>> find_fresh(const std::vector<SnapshotRef>& snapshots, Notes& notes) {
+  if (!ids_hold(snapshots)) return std::nullopt;
+  Names names;
+  const Snapshot& last = *snapshots.back().snapshot;
+  const ObjectGraph& graph = *last.graph;
+  const std::vector<std::uint32_t> last_types = type_names(graph, *last.dictionary, names);
+  std::vector<bool> fresh(graph.size(), snapshots.size() == 2);
+  std::uint64_t shared = 0;
+  std::uint64_t changed = 0;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> known;
+  // From the one before the last back to the first, of which nothing may be left.
+  for (std::size_t i = snapshots.size() - 1; i-- > 0;) {
+    const Snapshot& snapshot = *snapshots[i].snapshot;
+    const ObjectGraph& before = *snapshot.graph;
+    const std::vector<std::uint32_t> types = type_names(before, *snapshot.dictionary, names);
+    known.clear();
+    for (std::size_t node = 0; node < before.size(); ++node) {
+      if (before.id[node] != kNoObjectId) known.emplace_back(before.id[node], types[before.type[node]]);
+    }
+    std::sort(known.begin(), known.end());
+    for (std::size_t node = 0; node < graph.size(); ++node) {
+      if (graph.id[node] == kNoObjectId) {
+        fresh[node] = false;
+        continue;
+      }
+      const auto found = std::lower_bound(known.begin(), known.end(), std::pair(graph.id[node], std::uint32_t{0}));
+      if (found == known.end() || found->first != graph.id[node]) continue;
+      ++shared;
+      if (found->second != last_types[graph.type[node]]) ++changed;
+      fresh[node] = i > 0;
+    }
+  }
+  // A few objects change their type while they live (strings are flattened); whole heaps do not.
+  if (changed * 20 <= shared) return fresh;
+  notes.add(Severity::warning,
+            "objects of one id have other types from snapshot to snapshot: taken for several processes, so "
+            "that objects are not identified by their ids");
+  return std::nullopt;
+}
+
 void add_fresh(RetainedReport& out, const std::vector<std::uint32_t>& last_rows) {
-  const FreshObjects found = find_fresh(out.snapshots, out.notes);
-  if (!found.known) return;
+  const std::optional<std::vector<bool>> fresh = find_fresh(out.snapshots, out.notes);
+  if (!fresh) return;
   out.fresh.emplace();
   const ObjectGraph& graph = *out.snapshots.back().snapshot->graph;
   for (std::size_t node = 0; node < graph.size(); ++node) {
-    if (!found.fresh[node]) continue;
-    add(*out.fresh, bytes_of(graph, node));
-    add(out.rows[last_rows[graph.type[node]]].fresh, bytes_of(graph, node));
+    if (!(*fresh)[node]) continue;
+    *out.fresh += {1, bytes_of(graph, node)};
+    out.rows[last_rows[graph.type[node]]].fresh += {1, bytes_of(graph, node)};
   }
 }
 

@@ -119,15 +119,8 @@ Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request requ
     trend::judge_counters(*counters);
     out.counters = *std::move(counters);
   }
-  out.title = std::move(request.title);
-  out.version = std::move(request.version);
-  out.order_note = std::move(request.order_note);
-  out.created_at_ns = request.created_at_ns;
-  out.missing = std::move(request.missing);
-  out.pins = std::move(request.pins);
-  out.failure = std::move(request.failure);
+  static_cast<PostmortemHead&>(out) = std::move(request);
   if (out.failure) story::tell_failure(out.trend.series.overall, *out.failure);
-  out.notes = std::move(request.notes);
   add_notes(snapshots, out);
   return out;
 }

@@ -8,11 +8,13 @@ while(at LESS length)
   string(APPEND pieces "\n    R\"toml~(${piece})toml~\"")
   math(EXPR at "${at} + 4000")
 endwhile()
-file(WRITE "${OUT}.new" "#include \"analyzer/postmortem/hints_text.hpp\"
+file(WRITE "${OUT}.new" "#include \"analyzer/postmortem/make_postmortem.hpp\"
 
 namespace snapdiff::postmortem {
 
-const std::string_view kHintsText =${pieces};
+std::string_view built_in_rules_text() {
+  return ${pieces};
+}
 
 }  // namespace snapdiff::postmortem
 ")

@@ -5,15 +5,16 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/postmortem/finding_parts.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
-#include "analyzer/story/prose.hpp"
+#include "analyzer/story/next_command.hpp"
 
 namespace snapdiff::postmortem {
 
 using namespace story;  // its words
 namespace {
 
+constexpr std::size_t kCommands = 2;
+constexpr std::size_t kPlaces = 3;
 constexpr std::size_t kPathFrames = 4;
 constexpr std::size_t kSitesTold = 3;
 constexpr std::size_t kCountersTold = 5;
@@ -78,6 +79,17 @@ void say(std::vector<Finding>& to, Finding::Kind kind, const Parts&... parts) {
   if (Prose text = prose_of(parts...); !text.empty()) to.push_back({kind, std::move(text)});
 }
 
+Prose sentence(const Prose& text) { return prose_of(text, "."); }
+
+Prose part_sentence(const PeakPart& part) {
+  Writer out;
+  out << part.text.share << ", " << part.text.growth << " of " << part.text.label << " in " << part.text.pace << ": ";
+  out << part.text.name;
+  if (!part.text.place.empty()) out << " " << part.text.place;
+  out << ".";
+  return out.take();
+}
+
 }  // namespace
 
 std::vector<Finding> what_findings(const Postmortem& report) {
@@ -86,11 +98,10 @@ std::vector<Finding> what_findings(const Postmortem& report) {
   say(out, Finding::Kind::what, failure_of(report));
   if (report.pins && report.pins->reserved > 0) {
     const PinReport& pins = *report.pins;
-    say(out, Finding::Kind::what, "Of ", bytes_text(pins.reserved, kPageNumbers),
-        " that the allocator holds at the end, ", bytes_text(pins.live.current, kPageNumbers), " are in use and ",
-        bytes_text(pins.pinned.current, kPageNumbers),
+    say(out, Finding::Kind::what, "Of ", sized(pins.reserved), " that the allocator holds at the end, ",
+        sized(pins.live.current), " are in use and ", sized(pins.pinned.current),
         " are free but pinned: in segments that blocks in use keep from going back to the driver; ",
-        bytes_text(pins.releasable, kPageNumbers), " could go back.");
+        sized(pins.releasable), " could go back.");
   }
   if (!report.counters) return out;
   std::size_t told = 0;
@@ -162,9 +173,8 @@ std::vector<Finding> where_findings(const Postmortem& report) {
     std::vector<FrameView> frames;
     pins.view->frames(pins.stacks[row.key], frames);
     Writer text;
-    text << percent(row.pinned.current, pins.pinned.current) << " of the pinned bytes, "
-         << bytes_text(row.pinned.current, kPageNumbers) << " in " << amount_of(row.segments, "segment")
-         << ", are kept by blocks allocated through ";
+    text << percent(row.pinned.current, pins.pinned.current) << " of the pinned bytes, " << sized(row.pinned.current)
+         << " in " << amount_of(row.segments, "segment") << ", are kept by blocks allocated through ";
     const std::size_t first = telling_begin(frames);
     const std::size_t end = std::min(frames.size(), first + kPathFrames);
     for (std::size_t i = end; i-- > first;) {
@@ -246,19 +256,13 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   }
   const Unnamed& unnamed = report_growth.unnamed;
   if (unnamed.unnamed > 0) {
-    Writer text;
-    text << count(static_cast<std::int64_t>(unnamed.unnamed)) << " of "
-         << count(static_cast<std::int64_t>(unnamed.addresses)) << " addresses have no name";
-    if (unnamed.value != 0) text << "; " << value(report_growth, unnamed.value) << " lie in stacks with one";
-    text << ".";
-    say(out, Finding::Kind::certainty, text.take());
+    const std::string held = value(report_growth, unnamed.value);
+    say(out, Finding::Kind::certainty, count(unnamed.unnamed), " of ", count(unnamed.addresses),
+        " addresses have no name", unnamed.value != 0 ? "; " + held + " lie in stacks with one." : ".");
   }
   if (!report_growth.listed_once.empty()) {
-    Writer text;
-    text
-        << amount_of(report_growth.listed_once.size(), "stack")
-        << " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.";
-    say(out, Finding::Kind::certainty, text.take());
+    say(out, Finding::Kind::certainty, amount_of(report_growth.listed_once.size(), "stack"),
+        " are listed at one end only: the source leaves small rows out, so their growth is not known and in no row.");
   }
   if (!report.trend.axis.note.empty()) {
     say(out, Finding::Kind::certainty, "Times: ", report.trend.axis.note, ".");
@@ -306,6 +310,106 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
                                      {report_growth.filtered, "in stacks that the filters leave out"}}) {
     if (change.growth() == 0) continue;
     tell(growth(report_growth, change.growth()), " of the change is ", what, ".");
+  }
+  return out;
+}
+
+Prose peak_opening(const PeakStory& peak) { return prose_of(peak.headline, "; ", peak.figures, "."); }
+
+std::vector<Prose> peak_advice(const PeakStory& peak) {
+  std::vector<Prose> out;
+  for (const Prose& advice : peak.advice) out.push_back(sentence(advice));
+  return out;
+}
+
+std::vector<Finding> peak_findings(const Postmortem& report) {
+  const PeakStory& peak = *report.growth().story->peak;
+  std::vector<Finding> out;
+  out.push_back({Finding::Kind::what, peak_opening(peak)});
+  std::vector<Finding> others = what_findings(report);
+  others.erase(others.begin());  // from the first moment to the last
+  out.insert(out.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  for (const PeakPart& part : peak.parts) out.push_back({Finding::Kind::where, part_sentence(part)});
+  for (const Prose& module : peak.modules) {
+    out.push_back({Finding::Kind::where, prose_of("Below calls of modules: ", module, ".")});
+  }
+  std::int64_t unknown = 0;
+  for (const PeakRole& role : peak.facts.roles) {
+    if (role.role == "unknown" || role.role == "before trace") unknown += role.bytes;
+  }
+  out.push_back(
+      {Finding::Kind::certainty,
+       prose_of(
+           "What blocks are for is worked out from the stacks that allocated them and from when they were freed; of ",
+           percent(unknown, peak.facts.bytes), " of the peak it is not known.")});
+  for (Prose& advice : peak_advice(peak)) out.push_back({Finding::Kind::next, std::move(advice)});
+  return out;
+}
+
+std::vector<Finding> next_findings(const Postmortem& report) {
+  std::vector<Finding> out;
+  const auto say = [&](const auto&... parts) { out.push_back({Finding::Kind::next, prose_of(parts...)}); };
+  const GrowthReport& growth = report.growth();
+  if (!has_stacks(report)) {
+    say("Record stacks as well (a heap profile or an allocation tracker of the same process): only they say where.");
+    return out;
+  }
+  std::vector<std::string> asked;
+  for (const Suspect& suspect : growth.suspects) {
+    if (suspect.growth <= 0 || suspect.path.empty() || asked.size() == kCommands) continue;
+    const FrameView& frame = *telling_frame(suspect.path);
+    if (frame.pseudo || has_bare_rows(growth)) continue;
+    std::string pattern = pattern_of(frame);
+    if (pattern.empty() || std::find(asked.begin(), asked.end(), pattern) != asked.end()) continue;
+    Writer text;
+    (text << "Callers and callees: snapdiff peek '").name(pattern) << "'";
+    both_ends(text, growth);
+    say(text.take());
+    asked.push_back(std::move(pattern));
+  }
+  std::vector<std::pair<std::string_view, std::int32_t>> places;
+  Writer look;
+  for (const Suspect& suspect : growth.suspects) {
+    if (suspect.growth <= 0 || suspect.sites.empty() || places.size() == kPlaces) continue;
+    const FrameView* python = python_frame(suspect.path);
+    const bool told = !is_machinery(suspect.sites.front().frame) || python == nullptr;
+    const FrameView& frame = told ? suspect.sites.front().frame : *python;
+    const std::pair<std::string_view, std::int32_t> place{frame.file, frame.line};
+    if (frame.file.empty() || frame.line <= 0 || std::find(places.begin(), places.end(), place) != places.end())
+      continue;
+    look << (places.empty() ? "Look at " : ", ");
+    look.place(frame);
+    places.push_back(place);
+  }
+  if (!places.empty()) {
+    look << ": who still holds what is allocated there?";
+    say(look.take());
+  }
+  if (report.failure || report.pins) {
+    Writer text;
+    text << "Memory over time, and who pins segments: snapdiff render --timeline --segments";
+    operand(text, growth.current);
+    say(text.take());
+  }
+  if (growth.current.snapshot != nullptr && growth.current.snapshot->graph != nullptr) {
+    Writer text;
+    text << "Who keeps it alive: snapdiff retained";
+    both_ends(text, growth);
+    say(text.take());
+  }
+  if (growth.unnamed.unnamed > 0 && !growth.unnamed.modules.empty()) {
+    Writer text;
+    text << "Names for the addresses: add --symbols DIR with ";
+    const std::string_view module = growth.unnamed.modules.front().module;
+    module.empty() ? text << "the binaries" : text.name(base_name(module));
+    if (growth.unnamed.modules.size() > 1) text << " and the other binaries";
+    text << ".";
+    say(text.take());
+  }
+  const bool is_of_peak = growth.story != nullptr && growth.story->is_of_peak;
+  if (!is_of_peak && report.trend.series.steps.size() < kJudgedFrom) {
+    say("Take ", static_cast<std::size_t>(kJudgedFrom),
+        " snapshots or more at equal distances: from then on stacks are judged.");
   }
   return out;
 }

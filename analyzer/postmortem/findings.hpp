@@ -1,12 +1,23 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
+#include "analyzer/story/prose.hpp"
 #include "snapdiff/postmortem.hpp"
 
 /// The parts of a narrative. Each says what the report's figures hold, and nothing where they hold
 /// nothing.
 namespace snapdiff::postmortem {
+
+/// What the sentences and the findings share.
+/// "snapshot 2 (svc.0002.heap, 12:00)" of a judged snapshot.
+story::Writer& snapshot_text(story::Writer& out, const Postmortem& report, std::size_t index);
+story::Writer& suspect_name(story::Writer& out, const Culprit& suspect);
+story::Writer& counter_change(story::Writer& out, const CounterRow& row);
+/// Those that rise, then what was freed.
+std::vector<Culprit> culprits_of(const Postmortem& report);
+inline bool is_falling(const Culprit& suspect) { return suspect.value.growth() < 0; }
 
 Prose headline_of(const Postmortem& report);
 /// "In-use bytes grew from 1.02 to 6.47 MiB: +5.45 MiB, +44 004 objects, over 13 snapshots in 11.0 h."

@@ -321,8 +321,7 @@ void apply_to_device(const Postmortem& report, const Rule& rule, std::vector<Hin
     if (!report.pins || report.pins->reserved <= 0 ||
         static_cast<double>(report.pins->pinned.current) < 0.2 * static_cast<double>(report.pins->reserved))
       return;
-    out << bytes_text(report.pins->pinned.current, kPageNumbers) << " of "
-        << bytes_text(report.pins->reserved, kPageNumbers) << " that the allocator holds ("
+    out << sized(report.pins->pinned.current) << " of " << sized(report.pins->reserved) << " that the allocator holds ("
         << percent(report.pins->pinned.current, report.pins->reserved)
         << ") are free, in segments that blocks in use keep.";
   } else {
@@ -337,15 +336,15 @@ void apply_to_device(const Postmortem& report, const Rule& rule, std::vector<Hin
 
 }  // namespace
 
-std::vector<Hint> find_hints(const Postmortem& report, const Rules& rules) {
+std::vector<Hint> find_hints(const Postmortem& report, const std::vector<Rule>& rules) {
   std::vector<Hint> hints;
   RowRules rows(report, hints);
   for (const bool last : {false, true}) {
-    for (const Rule& rule : rules.list().rules) {
+    for (const Rule& rule : rules) {
       if (rule.of_rows && rule.last == last && has_stacks(report)) rows.apply(rule);
     }
   }
-  for (const Rule& rule : rules.list().rules) {
+  for (const Rule& rule : rules) {
     if (rule.counter) apply_to_counters(report, rule, hints);
     if (!rule.device.empty()) apply_to_device(report, rule, hints);
   }

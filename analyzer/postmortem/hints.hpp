@@ -39,12 +39,8 @@ struct Rule {
   std::string device;
 };
 
-struct Rules::List {
-  std::vector<Rule> rules;
-};
-
 /// Rows are looked at from the one that grew most down, kRowsOfRules at most.
-std::vector<Hint> find_hints(const Postmortem& report, const Rules& rules);
+std::vector<Hint> find_hints(const Postmortem& report, const std::vector<Rule>& rules);
 
 inline constexpr std::size_t kRowsOfRules = 20000;
 

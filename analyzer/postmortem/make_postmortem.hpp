@@ -15,21 +15,12 @@
 /// says.
 namespace snapdiff::postmortem {
 
-/// What the caller knows beside the snapshots.
+/// What the caller knows beside the snapshots, whose own notes are added.
 ///   view   metric, filters and frames to show; the grouping is by stack, whatever it says
 ///   limit  in the metric's unit, for the forecast
-///   missing, pins, failure, notes  as in Postmortem; notes of the snapshots themselves are added
-struct Request {
+struct Request : PostmortemHead {
   DiffOptions view;
   std::optional<std::int64_t> limit;
-  std::string title;
-  std::string version;
-  std::string order_note;
-  std::int64_t created_at_ns = 0;
-  std::vector<MissingInput> missing;
-  std::optional<PinReport> pins;
-  std::optional<OutOfMemory> failure;
-  Notes notes;
 };
 
 /// Two or more snapshots, oldest first. The narrative is still empty. Of snapshots that hold counters
@@ -41,17 +32,9 @@ Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request requ
 /// bytes in use are what iterations leave behind. `view`: as the report was made. Errors: those of the diff.
 Status tell_iterations(std::span<const SnapshotRef> snapshots, const DiffOptions& view, GrowthReport& report);
 
-/// Patterns to look for (README.md, "Hint rules"). Cheap to copy.
-class Rules {
- public:
-  struct List;
-  Rules();
-  explicit Rules(std::shared_ptr<const List> list) : list_(std::move(list)) {}
-  const List& list() const { return *list_; }
-
- private:
-  std::shared_ptr<const List> list_;
-};
+/// Patterns to look for (README.md, "Hint rules"). Null: none.
+struct Rule;
+using Rules = std::shared_ptr<const std::vector<Rule>>;
 
 /// The rules that come with the program, as TOML.
 std::string_view built_in_rules_text();

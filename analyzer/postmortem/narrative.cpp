@@ -43,66 +43,42 @@ Prose loop_line(const Postmortem& report) { return line_of(report, kIterationsNo
 
 Prose where_line(const Postmortem& report) {
   const Prose suspects = suspects_of(report);
-  Writer line;
-  if (suspects.empty()) {
-    if (has_stacks(report) && report.growth().grew > 0 && loop_line(report).empty())
-      line << "No culprit: " << report.growth().story->no_culprit << ".";
-    return line.take();
-  }
-  line << (has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ");
-  line << suspects << ".";
-  return line.take();
+  if (!suspects.empty())
+    return prose_of(has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ", suspects, ".");
+  if (!has_stacks(report) || report.growth().grew <= 0 || !loop_line(report).empty()) return {};
+  return prose_of("No culprit: ", report.growth().story->no_culprit, ".");
 }
 
 /// Where nothing grew that could be in its place.
 Prose freed_line(const Postmortem& report) {
-  Writer line;
-  if (!has_stacks(report) || !report.growth().story->culprits.empty()) return line.take();
+  if (!has_stacks(report) || !report.growth().story->culprits.empty()) return {};
   const Prose freed = freed_of(report);
-  if (!freed.empty()) line << "Freed by " << freed << ".";
-  return line.take();
+  return freed.empty() ? Prose{} : prose_of("Freed by ", freed, ".");
 }
 
 /// What the first culprit keeps of each iteration.
 Prose iteration_line(const Postmortem& report, const std::string& badge) {
   const Story& story = *report.growth().story;
-  Writer line;
-  if (story.culprits.empty()) {
-    line << "Iterations leave nothing behind.";
-    return line.take();
-  }
+  if (story.culprits.empty()) return prose_of("Iterations leave nothing behind.");
   const Culprit& first = story.culprits.front();
-  if (!badge.empty()) line << badge << ": ";
-  line << first.text.name << " " << first.text.pace << ".";
-  return line.take();
+  return prose_of(badge, badge.empty() ? "" : ": ", first.text.name, " ", first.text.pace, ".");
 }
 
 Prose verdict_line(const Postmortem& report, const std::string& badge) {
   if (!loop_line(report).empty()) return iteration_line(report, badge);
-  Writer line;
-  const Culprit* first = nullptr;
-  if (has_stacks(report) && !report.growth().story->culprits.empty()) first = &report.growth().story->culprits.front();
-  if (first == nullptr) {
-    const std::size_t n = report.trend.series.steps.size();
-    if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0) {
-      line << "No stack changed between the first and the last snapshot.";
-    } else if (n < kJudgedFrom) {
-      line << "No verdict: " << amount_of(n, "snapshot")
-           << (n == 2 ? " show no trend." : " are too few to call it a trend.");
-    } else if (!badge.empty()) {
-      line << badge << ": " << leading_counter(report)->verdict.reason << ".";
-    } else if (has_stacks(report)) {
-      line << "No verdict: there is no culprit to judge.";
-    }
-    return line.take();
+  const std::size_t n = report.trend.series.steps.size();
+  if (has_stacks(report) && !report.growth().story->culprits.empty()) {
+    const Prose rise = rise_of_suspect(report, report.growth().story->culprits.front());
+    if (!badge.empty()) return prose_of(badge, ": ", rise, ".");
+    return prose_of("No verdict: ", amount_of(n, "snapshot"), " show growth, not a trend. ", rise, ".");
   }
-  if (badge.empty()) {
-    line << "No verdict: " << amount_of(report.trend.series.steps.size(), "snapshot") << " show growth, not a trend. ";
-  } else {
-    line << badge << ": ";
-  }
-  line << rise_of_suspect(report, *first) << ".";
-  return line.take();
+  if (has_stacks(report) && report.growth().grew == 0 && report.growth().shrank == 0)
+    return prose_of("No stack changed between the first and the last snapshot.");
+  if (n < kJudgedFrom)
+    return prose_of("No verdict: ", amount_of(n, "snapshot"),
+                    n == 2 ? " show no trend." : " are too few to call it a trend.");
+  if (!badge.empty()) return prose_of(badge, ": ", leading_counter(report)->verdict.reason, ".");
+  return has_stacks(report) ? prose_of("No verdict: there is no culprit to judge.") : Prose{};
 }
 
 void add(std::vector<Prose>& lines, Prose line) {
@@ -127,13 +103,8 @@ std::vector<Prose> in_short(const Postmortem& report, const Narrative& told) {
         hint.growth == 0 || static_cast<double>(hint.growth) >= kHintShare * static_cast<double>(report.growth().grew);
     if (!hint.harmless && weighs && best == nullptr) best = &hint;
   }
-  if (best != nullptr) {
-    Writer line;
-    line << "Hint: " << best->title;
-    if (!best->suggestion.empty()) line << ": " << best->suggestion;
-    line << ".";
-    add(lines, line.take());
-  }
+  if (best != nullptr)
+    add(lines, prose_of("Hint: ", best->title, best->suggestion.empty() ? "" : ": ", best->suggestion, "."));
   const auto first_of = [&](Finding::Kind kind) {
     const auto found = std::find_if(told.findings.begin(), told.findings.end(),
                                     [&](const Finding& finding) { return finding.kind == kind; });
@@ -190,7 +161,7 @@ Narrative tell(const Postmortem& report, const Rules& rules) {
   if (!limit.empty()) out.findings.push_back({Finding::Kind::limit, std::move(limit)});
   append(out.findings, not_this_findings(report));
   append(out.findings, next_findings(report));
-  out.hints = find_hints(report, rules);
+  if (rules != nullptr) out.hints = find_hints(report, *rules);
   out.in_short = in_short(report, out);
   return out;
 }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "analyzer/postmortem/hints.hpp"
-#include "analyzer/postmortem/hints_text.hpp"
 #include "analyzer/toml/toml_text.hpp"
 
 namespace snapdiff::postmortem {
@@ -156,12 +155,8 @@ Rule read_rule(const Value& entry) {
 
 }  // namespace
 
-Rules::Rules() : list_(std::make_shared<const List>()) {}
-
-std::string_view built_in_rules_text() { return kHintsText; }
-
 Result<Rules> built_in_rules() {
-  Result<Rules> rules = parse_rules(std::string(built_in_rules_text()), "built-in hints", Rules());
+  Result<Rules> rules = parse_rules(std::string(built_in_rules_text()), "built-in hints", nullptr);
   if (!rules) return Error{ErrorCode::internal, rules.error().text()};
   return rules;
 }
@@ -170,7 +165,7 @@ Result<Rules> parse_rules(const std::string& toml, const std::string& file_name,
   const Result<Value> root = toml_text::read(toml, file_name);
   if (!root) return root.error();
   try {
-    auto list = std::make_shared<Rules::List>(before.list());
+    std::vector<Rule> rules = before != nullptr ? *before : std::vector<Rule>{};
     std::vector<std::string> seen;
     for (const Value& value : root->fields) {
       if (value.key != "hint" || value.kind != Value::Kind::list)
@@ -179,16 +174,16 @@ Result<Rules> parse_rules(const std::string& toml, const std::string& file_name,
         Rule rule = read_rule(entry);
         if (has(seen, rule.id)) refuse(entry, "hint '" + rule.id + "' is there twice");
         seen.push_back(rule.id);
-        const auto same = std::find_if(list->rules.begin(), list->rules.end(),
-                                       [&](const Rule& other) { return other.id == rule.id; });
-        if (same == list->rules.end()) {
-          list->rules.push_back(std::move(rule));
+        const auto same =
+            std::find_if(rules.begin(), rules.end(), [&](const Rule& other) { return other.id == rule.id; });
+        if (same == rules.end()) {
+          rules.push_back(std::move(rule));
         } else {
           *same = std::move(rule);
         }
       }
     }
-    return Rules(std::move(list));
+    return std::make_shared<const std::vector<Rule>>(std::move(rules));
   } catch (const BadRule& bad) {
     return mistake(file_name, bad.line, bad.what);
   }

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "analyzer/postmortem/finding_parts.hpp"
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 #include "analyzer/story/prose.hpp"
@@ -194,12 +192,8 @@ Prose limit_of(const Postmortem& report) {
 Prose failure_of(const Postmortem& report) {
   if (!report.failure) return {};
   const OutOfMemory& failure = *report.failure;
-  Writer out;
-  out << "An allocation of " << bytes_text(failure.asked, kPageNumbers) << " failed on device "
-      << static_cast<std::size_t>(failure.device);
-  if (!failure.sentence.empty()) out << ": " << failure.sentence;
-  out << ".";
-  return out.take();
+  return prose_of("An allocation of ", sized(failure.asked), " failed on device ", failure.device,
+                  failure.sentence.empty() ? "" : ": ", failure.sentence, ".");
 }
 
 }  // namespace snapdiff::postmortem

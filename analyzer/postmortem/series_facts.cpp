@@ -88,8 +88,7 @@ Rise rise_of(const std::vector<std::int64_t>& values) {
   if (values.size() < 2) return out;
   out.steps = values.size() - 1;
   for (std::size_t i = 1; i < values.size(); ++i) {
-    const std::int64_t step =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1]));
+    const std::int64_t step = wrapping_difference(values[i], values[i - 1]);
     if (values[i] > values[i - 1]) ++out.rises;
     if (values[i] > values[i - 1] && step > out.largest_step) {
       out.largest_step = step;

@@ -8,6 +8,7 @@
 
 #include "snapdiff/concat.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::postmortem {
 namespace {
@@ -93,12 +94,8 @@ std::string Redactor::Tokens::digits(std::string_view text, std::size_t count) c
   hmac_sha256_update(&context, text.size(), bytes(text));
   std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
   hmac_sha256_digest(&context, digest.size(), digest.data());
-  static constexpr std::string_view kHex = "0123456789abcdef";
   std::string out;
-  for (std::size_t i = 0; out.size() < count; ++i) {
-    out += kHex[digest[i] >> 4U];
-    out += kHex[digest[i] & 15U];
-  }
+  for (std::size_t i = 0; out.size() < count; ++i) append_hex(out, static_cast<char>(digest[i]));
   return out;
 }
 
@@ -149,8 +146,6 @@ std::string_view Redactor::Tokens::path(std::string_view path) {
   const std::lock_guard lock(mutex_);
   return path_locked(path);
 }
-
-std::string_view Redactor::Tokens::file(std::string_view base) { return path(base); }
 
 std::string_view Redactor::Tokens::function_locked(std::string_view name) {
   if (name.empty() || is_pseudo_row(name)) return name.empty() ? name : keep(std::string(name));

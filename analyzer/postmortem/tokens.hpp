@@ -22,7 +22,6 @@ class Redactor::Tokens {
   std::string_view function(std::string_view name);
   /// "dir_01234567/file_0123456789ab.py".
   std::string_view path(std::string_view path);
-  std::string_view file(std::string_view base_name);
   std::string_view word(std::string_view text);
   /// A column, unit, program or form of a file: as it is where all its words are of a list of harmless ones and the
   /// rest are digits and signs, else the token of the whole.

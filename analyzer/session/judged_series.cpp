@@ -9,7 +9,6 @@
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/trend/scenario.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/failure.hpp"
 

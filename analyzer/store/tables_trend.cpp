@@ -8,6 +8,7 @@
 #include "analyzer/store/virtual_table.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/trend.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -55,8 +56,7 @@ class TrendTable {
     if (judged) judge_row(values);
     switch (column) {
       case 0: return out.integer(static_cast<std::int64_t>(stacks_[at_]));
-      case 1:
-        return out.text_or_null(count_ < trend::kJudgedFrom ? std::string_view() : std::string_view(verdict_.word));
+      case 1: return out.text_or_null(count_ < kJudgedFrom ? std::string_view() : std::string_view(verdict_.word));
       case 2: return out.real(verdict_.p);
       case 3: return out.real(verdict_.slope);
       case 4: return out.real(verdict_.slope_low);
@@ -139,7 +139,7 @@ class TrendTable {
     std::sort(stacks_.begin(), stacks_.end());
     double most = 0;
     for (const double total : totals) most = std::max(most, std::abs(total));
-    floor_ = trend::kFloorShare * most;
+    floor_ = kFloorShare * most;
     judged_ = rows_.size();
   }
 

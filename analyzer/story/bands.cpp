@@ -1,9 +1,10 @@
-#include "analyzer/story/bands.hpp"
-
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {
@@ -12,27 +13,6 @@ namespace {
 constexpr std::size_t kMostCulpritBands = 3;  // a plot with more layers can't be read
 constexpr std::size_t kMostOtherBands = 1;    // freed, passing
 
-class Layers {
- public:
-  explicit Layers(const GrowthReport& report)
-      : report_(report), length_(std::max<std::size_t>(report.series_length, 2)), used_(report.rows.size(), 0) {}
-
-  std::vector<std::int64_t> sum(std::span<const std::uint32_t> rows) {
-    std::vector<std::int64_t> out(length_, 0);
-    for (const std::uint32_t row : rows) {
-      if (used_[row] != 0) continue;
-      used_[row] = 1;
-      for_each_value(report_, row, [&](std::size_t i, std::int64_t value) { out[i] = wrapping_sum(out[i], value); });
-    }
-    return out;
-  }
-
- private:
-  const GrowthReport& report_;
-  std::size_t length_;
-  std::vector<std::uint8_t> used_;
-};
-
 Prose passing_name(const Passing& passing) {
   Writer out;
   passing.path.empty() ? out << "[no stack recorded]" : out.frame(passing.path.back());
@@ -40,30 +20,36 @@ Prose passing_name(const Passing& passing) {
 }
 
 Prose passing_note(const GrowthReport& report, const Story& story, const Passing& passing) {
-  Writer out;
   const std::size_t from = passing.allocated + story.first;
   const std::size_t to = passing.freed + story.first - 1;
-  out << passing_name(passing) << ": " << value(report, passing.peak);
-  from < to ? out << ", snapshots " << from << " to " << to : out << ", snapshot " << from;
-  return out.take();
+  return prose_of(passing_name(passing), ": ", value(report, passing.peak), from < to ? ", snapshots " : ", snapshot ",
+                  from, from < to ? concat(" to ", to) : std::string());
 }
 
 }  // namespace
 
 std::vector<Band> bands_of(const GrowthReport& report, const Story& story) {
   if (report.series_length > 0 && report.series.size() != report.series_length * report.rows.size()) return {};
-  Layers layers(report);
+  std::vector<std::uint8_t> used(report.rows.size(), 0);
+  const auto sum_of = [&](std::span<const std::uint32_t> rows) {
+    std::vector<std::int64_t> sums(value_count(report), 0);
+    for (const std::uint32_t row : rows) {
+      if (std::exchange(used[row], 1) != 0) continue;
+      for_each_value(report, row, [&](std::size_t i, std::int64_t value) { sums[i] = wrapping_sum(sums[i], value); });
+    }
+    return sums;
+  };
   std::vector<Band> grown, freed, passing;
   for (std::size_t i = 0; i < story.culprits.size() && i < kMostCulpritBands; ++i) {
     const Culprit& culprit = story.culprits[i];
-    grown.push_back({Band::Kind::culprit, i, culprit.text.name, {}, layers.sum(culprit.rows)});
+    grown.push_back({Band::Kind::culprit, i, culprit.text.name, {}, sum_of(culprit.rows)});
   }
   for (std::size_t i = 0; i < story.freed.size() && i < kMostOtherBands; ++i)
-    freed.push_back({Band::Kind::freed, i, story.freed[i].text.name, {}, layers.sum(story.freed[i].rows)});
+    freed.push_back({Band::Kind::freed, i, story.freed[i].text.name, {}, sum_of(story.freed[i].rows)});
   for (std::size_t i = 0; i < story.passing.size() && i < kMostOtherBands; ++i) {
     const Passing& found = story.passing[i];
     passing.push_back(
-        {Band::Kind::passing, i, passing_name(found), passing_note(report, story, found), layers.sum(found.rows)});
+        {Band::Kind::passing, i, passing_name(found), passing_note(report, story, found), sum_of(found.rows)});
   }
   std::reverse(grown.begin(), grown.end());
   std::vector<Band> out = std::move(freed);

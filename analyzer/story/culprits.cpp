@@ -1,13 +1,12 @@
-#include "analyzer/story/culprits.hpp"
-
 #include "analyzer/story/make_story.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 
+#include "analyzer/story/story_parts.hpp"
+#include "snapdiff/checked.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::story {
@@ -63,9 +62,9 @@ void set_sites(const GrowthReport& report, bool falling, Culprit& out) {
     const FrameView& leaf = frames.front();
     const Key key{leaf.function, leaf.file, leaf.line, leaf.module, leaf.function.empty() ? leaf.offset : 0};
     Suspect::Site& site = sites.try_emplace(key, Suspect::Site{leaf, 0, 0}).first->second;
-    std::int64_t sum = 0;
-    if (!__builtin_add_overflow(site.growth, report.rows[row].value.growth(), &sum)) site.growth = sum;
-    if (!__builtin_add_overflow(site.objects, report.rows[row].objects.growth(), &sum)) site.objects = sum;
+    // A sum that would not fit stays as it is.
+    (void)checked_add(site.growth, report.rows[row].value.growth(), site.growth);
+    (void)checked_add(site.objects, report.rows[row].objects.growth(), site.objects);
   }
   for (const auto& [key, site] : sites) {
     if (site.growth != 0 && (site.growth < 0) == falling) out.sites.push_back(site);

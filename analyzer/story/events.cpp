@@ -1,9 +1,8 @@
-#include "analyzer/story/events.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::story {
@@ -68,12 +67,10 @@ std::vector<Event> events_of(const GrowthReport& report) {
 }
 
 Event event_of(const OutOfMemory& failure) {
-  const std::string asked = bytes_text(failure.asked, kPageNumbers);
-  Writer text;
-  text << "an allocation of " << asked << " failed on device " << static_cast<std::size_t>(failure.device);
-  if (!failure.sentence.empty()) text << ": " << failure.sentence;
+  const std::string asked = sized(failure.asked);
   return {Event::Kind::out_of_memory, "Out of memory: " + asked + " on device " + std::to_string(failure.device),
-          text.take()};
+          prose_of("an allocation of ", asked, " failed on device ", failure.device,
+                   failure.sentence.empty() ? "" : ": ", failure.sentence)};
 }
 
 Event restart_event(const TrendReport& trend) {

@@ -5,15 +5,17 @@
 #include <limits>
 
 #include "snapdiff/hash.hpp"
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
+#include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kBlock = 16384;
 constexpr std::size_t kShares = 4;  ///< of the rows that did not change, side by side
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNone = HashIndex::kAbsent;
 
 std::uint64_t hash_of(std::span<const std::uint32_t> path) {
   std::uint64_t hash = path.size();
@@ -43,54 +45,40 @@ std::vector<Block> read_blocks(const GrowthReport& report, std::span<const std::
   return blocks;
 }
 
-/// Finds equal paths: open addressing over the paths known so far.
+/// Finds equal paths among those known so far.
 class PathTable {
  public:
   PathTable(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions, std::size_t expected)
       : paths_(paths), functions_(functions) {
-    std::size_t size = 64;
-    while (size < 2 * expected) size *= 2;
-    slots_.assign(size, {kNone, 0});
+    index_.reserve(expected);
   }
 
   /// The path's number; a path that is not in the table gets the next one.
   std::uint32_t add(std::span<const std::uint32_t> path, std::uint64_t hash) {
-    Slot& slot = slots_[place(path, hash)];
-    if (slot.path == kNone) {
-      slot = {static_cast<std::uint32_t>(paths_.size()), hash};
-      GrowthPath& added = paths_.emplace_back();
-      added.first_function = static_cast<std::uint32_t>(functions_.size());
-      added.functions = static_cast<std::uint32_t>(path.size());
-      functions_.insert(functions_.end(), path.begin(), path.end());
-    }
-    return slot.path;
+    const std::uint32_t known = find(path, hash);
+    if (known != kNone) return known;
+    const auto number = static_cast<std::uint32_t>(paths_.size());
+    index_.insert(hash, number);
+    GrowthPath& added = paths_.emplace_back();
+    added.first_function = static_cast<std::uint32_t>(functions_.size());
+    added.functions = static_cast<std::uint32_t>(path.size());
+    functions_.insert(functions_.end(), path.begin(), path.end());
+    return number;
   }
 
   /// The path's number; kNone for one that is not in the table.
   std::uint32_t find(std::span<const std::uint32_t> path, std::uint64_t hash) const {
-    return slots_[place(path, hash)].path;
+    return index_.find(hash, [&](std::uint32_t number) {
+      const GrowthPath& known = paths_[number];
+      return known.functions == path.size() &&
+             std::equal(path.begin(), path.end(), functions_.begin() + known.first_function);
+    });
   }
 
  private:
-  struct Slot {
-    std::uint32_t path;
-    std::uint64_t hash;
-  };
-  /// Where the path is, or the free slot where it would be.
-  std::size_t place(std::span<const std::uint32_t> path, std::uint64_t hash) const {
-    std::size_t at = hash & (slots_.size() - 1);
-    while (slots_[at].path != kNone && !(slots_[at].hash == hash && equal(paths_[slots_[at].path], path)))
-      at = (at + 1) & (slots_.size() - 1);
-    return at;
-  }
-  bool equal(const GrowthPath& known, std::span<const std::uint32_t> path) const {
-    return known.functions == path.size() &&
-           std::equal(path.begin(), path.end(), functions_.begin() + known.first_function);
-  }
-
   std::vector<GrowthPath>& paths_;
   std::vector<std::uint32_t>& functions_;
-  std::vector<Slot> slots_;
+  HashIndex index_;
 };
 
 /// Rules out most paths that were not added, by looking at three of their functions only.
@@ -114,30 +102,19 @@ class PathFilter {
   std::vector<bool> bits_;
 };
 
-/// Values of a row: at every snapshot of a series, else at both ends.
-class Values {
- public:
-  explicit Values(const GrowthReport& report) : report_(report) {
-    if (report.series.size() == report.series_length * report.rows.size()) length_ = report.series_length;
-  }
-  bool change(std::size_t row) const {
-    const Change& value = report_.rows[row].value;
-    if (value.baseline != value.current) return true;
-    if (length_ == 0) return false;
-    const auto [least, most] = report_.series.range(row);
-    return least != most;
-  }
-  double peak(std::size_t row) const {
-    const Change& value = report_.rows[row].value;
-    std::int64_t most = std::max(value.baseline, value.current);
-    if (length_ > 0) most = std::max(most, report_.series.range(row).most);
-    return std::max(0.0, static_cast<double>(most));
-  }
+/// Whether the row's value changed at all: at every snapshot of a series, else at both ends.
+bool is_changed(const GrowthReport& report, std::size_t row) {
+  const Change& value = report.rows[row].value;
+  if (value.baseline != value.current) return true;
+  const auto [least, most] = range_of(report, row);
+  return least != most;
+}
 
- private:
-  const GrowthReport& report_;
-  std::size_t length_ = 0;
-};
+double peak_of(const GrowthReport& report, std::size_t row) {
+  const Change& value = report.rows[row].value;
+  const std::int64_t most = std::max({value.baseline, value.current, range_of(report, row).most});
+  return std::max(0.0, static_cast<double>(most));
+}
 
 /// Rows that changed, ascending; and those that did not by their key, the order in which stacks lie in memory.
 struct Parted {
@@ -152,12 +129,11 @@ struct Parted {
 Parted part(const GrowthReport& report) {
   Parted out;
   out.level.resize(report.stacks.size());
-  const Values values(report);
   for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
-    if (values.change(row)) {
+    if (is_changed(report, row)) {
       out.changed.push_back(row);
     } else {
-      out.level[report.rows[row].key] = {values.peak(row), row};
+      out.level[report.rows[row].key] = {peak_of(report, row), row};
     }
   }
   return out;
@@ -241,14 +217,13 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
 }
 
 void GrowthPaths::add_up(std::span<const std::uint32_t> path_of_row) {
-  const Values values(*report_);
   for (std::uint32_t r = 0; r < path_of_row.size(); ++r) {
     if (path_of_row[r] == kNone) continue;
     const GrowthRow& row = report_->rows[r];
     GrowthPath& sum = paths_[path_of_row[r]];
     sum.growth = bounded_sum(sum.growth, row.value.growth());
     sum.current += static_cast<double>(row.value.current);
-    sum.peak += values.peak(r);
+    sum.peak += peak_of(*report_, r);
     if (std::isfinite(row.error)) sum.variance += row.error * row.error;
     ++sum.rows;
   }

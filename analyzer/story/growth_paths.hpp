@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,11 @@ class GrowthPaths {
   std::span<const std::uint32_t> functions(const GrowthPath& path) const {
     return {functions_.data() + path.first_function, path.functions};
   }
+  bool runs_through(std::uint32_t path, std::uint32_t function) const {
+    const auto own = functions(paths_[path]);
+    return std::find(own.begin(), own.end(), function) != own.end();
+  }
+
   /// Rows of the report, ascending.
   std::span<const std::uint32_t> rows(const GrowthPath& path) const {
     return {rows_.data() + path.first_row, path.rows};

@@ -1,15 +1,12 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "analyzer/story/bands.hpp"
-#include "analyzer/story/culprits.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
-#include "analyzer/story/story_words.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/torch_frames.hpp"
 
@@ -119,7 +116,7 @@ std::string pace_of(const GrowthReport& left, const Culprit& culprit, bool each)
   if (culprit.objects.growth() % steps == 0) text += " in " + amount_of(culprit.objects.growth() / steps, "block");
   text += each ? " an iteration" : " a snapshot";
   if (!same) text += " on average";
-  return text + ", in " + count(static_cast<std::int64_t>(culprit.rises)) + " of " + count(steps);
+  return text + ", in " + count(culprit.rises) + " of " + count(steps);
 }
 
 /// Rows of the report whose stacks are those of rows of the other one; none where its rows are no stacks.

@@ -4,13 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "analyzer/story/bands.hpp"
-#include "analyzer/story/culprits.hpp"
-#include "analyzer/story/events.hpp"
 #include "analyzer/story/next_command.hpp"
-#include "analyzer/story/passing.hpp"
-#include "analyzer/story/spread.hpp"
-#include "analyzer/story/story_words.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {

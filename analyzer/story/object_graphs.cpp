@@ -42,7 +42,7 @@ Prose held_by(const GrowingPlace& place) {
 }
 
 /// The growing place on the path by which most of the type's growth is reached; null without one.
-const GrowingPlace* place_of(const PathReport& paths, std::string_view type) {
+const GrowingPlace* growing_place_of(const PathReport& paths, std::string_view type) {
   for (const PathRow& row : paths.rows) {  // most growth first
     if (row.growing < 0 || row.path.empty() || !is_type(row.path.back().type, type)) continue;
     const GrowingPlace& place = paths.growing[static_cast<std::size_t>(row.growing)];
@@ -68,7 +68,7 @@ void tell_objects(GrowthReport& report, const RetainedReport& retained, const Pa
     if (more <= 0) continue;
     std::string& pace = culprit.text.pace;
     pace.append(pace.empty() ? "" : ", ").append("retains ").append(value_text(more, "bytes", true, kPageNumbers));
-    if (const GrowingPlace* place = place_of(paths, culprit.path.back().function)) culprit.text.via = held_by(*place);
+    if (const GrowingPlace* place = growing_place_of(paths, culprit.path.back().function)) culprit.text.via = held_by(*place);
   }
   std::stable_sort(story->culprits.begin(), story->culprits.end(), [&](const Culprit& a, const Culprit& b) {
     if (gravity(a.verdict.word) != gravity(b.verdict.word)) return gravity(a.verdict.word) > gravity(b.verdict.word);

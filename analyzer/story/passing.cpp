@@ -1,8 +1,9 @@
-#include "analyzer/story/passing.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
+
+#include "analyzer/story/story_parts.hpp"
+#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -10,14 +11,14 @@ namespace {
 constexpr double kPeak = 0.05;  // of the largest total
 constexpr std::size_t kMost = 3;
 
+/// The user's own frames of a row's stack, root first; its leaf where it has none.
 std::vector<FrameView> own_frames(const GrowthReport& report, std::uint32_t row) {
-  std::vector<FrameView> frames, out;
+  std::vector<FrameView> frames;
   report.frames(report.rows[row], frames);
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    if (!frame->library) out.push_back(*frame);
-  }
-  if (out.empty() && !frames.empty()) out.push_back(frames.front());
-  return out;
+  fold_library_frames(frames);
+  if (!frames.empty() && frames.front().library) frames.resize(1);
+  std::reverse(frames.begin(), frames.end());
+  return frames;
 }
 
 struct Peak {

@@ -6,7 +6,7 @@
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
-#include "snapdiff/function_name.hpp"
+#include "snapdiff/library_frames.hpp"
 #include "snapdiff/role_names.hpp"
 
 namespace snapdiff::story {
@@ -21,8 +21,6 @@ constexpr double kWorthAdvice = 0.1;    // of the peak: what advice must be able
 constexpr double kMuchUnknown = 0.25;   // of the peak: worth another recording
 constexpr std::int64_t kStateBits = 4;  // 32 bits of a value of an optimizer's state over 8
 
-std::string bytes(std::int64_t number) { return value_text(number, "bytes", false, kPageNumbers); }
-
 /// A word that fits a badge: "optimizer" of "optimizer state".
 std::string label_of(std::string_view role) { return std::string(role.substr(0, role.find(' '))); }
 
@@ -31,13 +29,9 @@ struct Site {
   FrameView frame;
   std::string_view via;
 };
-Site site_of(const std::vector<FrameView>& frames) {
-  const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
-  if (frames.empty()) return {};
-  if (own == frames.end()) return {frames.front(), {}};
-  // The name of a node of the backward graph says all; what it calls is C++.
-  const bool tells = own != frames.begin() && autograd_node(own->function).empty();
-  return {*own, tells ? (own - 1)->function : std::string_view()};
+Site site_of(std::vector<FrameView>& frames) {
+  const std::string_view via = fold_library_frames(frames);
+  return frames.empty() ? Site{} : Site{frames.front(), via};
 }
 
 /// Rows of one line and role.
@@ -97,19 +91,16 @@ class PeakParts {
     part.objects = {sum.blocks, sum.blocks};
     part.share = share;
     part.text.label = label_of(sum.role);
-    Writer name, place;
-    name.frame(sum.site.frame);
-    if (has_place(sum.site.frame)) place.place(sum.site.frame);
-    part.text.name = name.take();
-    part.text.place = place.take();
+    part.text.name = Writer().frame(sum.site.frame).take();
+    part.text.place = place_of(sum.site.frame);
     if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
-    part.text.growth = bytes(sum.bytes);
+    part.text.growth = sized(sum.bytes);
     part.text.share = percent_of(share);
     part.text.pace = amount_of(sum.blocks, "block");
     if (sum.passing == sum.bytes) {
       part.text.pace += ", all freed again";
     } else if (sum.passing > 0) {
-      part.text.pace += ", " + bytes(sum.passing) + " of it freed again";
+      part.text.pace += ", " + sized(sum.passing) + " of it freed again";
     }
     return part;
   }
@@ -134,10 +125,10 @@ std::string shares_text(const MemoryPeak& peak, std::size_t first, std::size_t e
 /// ", with 11.7 GiB reserved, of it 40.0 MiB free beside blocks in use".
 std::string reserved_text(const MemoryPeak& peak) {
   if (!peak.reserved) return {};
-  std::string text = ", with " + bytes(*peak.reserved) + " reserved";
+  std::string text = ", with " + sized(*peak.reserved) + " reserved";
   if (!peak.cached) return text;
   const auto part = [&](const FreeBytes& free, std::string_view what) {
-    if (free.bytes > 0) text += ", " + bytes(free.bytes) + " of it " + std::string(what);
+    if (free.bytes > 0) text += ", " + sized(free.bytes) + " of it " + std::string(what);
   };
   part(peak.cached->fragments, "cache fragments (free beside blocks in use)");
   part(peak.cached->releasable, "in segments without a block in use");
@@ -149,7 +140,7 @@ std::string kept_text(const MemoryPeak& peak) {
   std::string text;
   for (const PeakRole& role : peak.kept) {
     if (static_cast<double>(role.bytes) < kWorthAPart * static_cast<double>(peak.bytes)) break;
-    text += (text.empty() ? "" : ", ") + bytes(role.bytes) + " " + std::string(role.role);
+    text += (text.empty() ? "" : ", ") + sized(role.bytes) + " " + std::string(role.role);
   }
   return text;
 }
@@ -160,12 +151,11 @@ std::string figures_of(const MemoryPeak& peak) {
   if (!peak.has_history)
     return text + amount_of(peak.blocks, "block") + reserved_text(peak) +
            "; no history was recorded: neither what was freed before nor why an allocation failed is known";
-  text += bytes(peak.at_start) + " at the start, " + bytes(peak.at_end) + " at the end";
+  text += sized(peak.at_start) + " at the start, " + sized(peak.at_end) + " at the end";
   if (const std::string kept = kept_text(peak); !kept.empty()) text += ", of it new: " + kept;
   text += "; the peak is ";
   if (!peak.part.empty()) text += "in " + std::string(peak.part) + ", ";
-  text += "after event " + count(static_cast<std::int64_t>(peak.event)) + " of " +
-          count(static_cast<std::int64_t>(peak.events));
+  text += "after event " + count(peak.event) + " of " + count(peak.events);
   return text + reserved_text(peak);
 }
 
@@ -175,7 +165,7 @@ std::vector<Prose> modules_of(const MemoryPeak& peak) {
   for (const PeakModule& module : peak.modules) {
     if (out.size() == kMostModuleLines) break;
     Writer line;
-    line << bytes(module.bytes) << "  " << percent(module.bytes, peak.bytes) << "  ";
+    line << sized(module.bytes) << "  " << percent(module.bytes, peak.bytes) << "  ";
     for (std::size_t i = 0; i < module.path.size(); ++i) {
       FrameView frame;
       frame.file = module.path[i].file;
@@ -183,7 +173,7 @@ std::vector<Prose> modules_of(const MemoryPeak& peak) {
       (line << (i == 0 ? "" : " \u203a ")).place(frame);
     }
     if (module.calls > 1)
-      line << ", " << count(module.calls) << " calls of " << bytes(module.bytes / module.calls) << " each";
+      line << ", " << count(module.calls) << " calls of " << sized(module.bytes / module.calls) << " each";
     out.push_back(line.take());
   }
   return out;
@@ -223,24 +213,24 @@ class PeakAdvice {
     frame.file = layers.file;
     frame.line = layers.line;
     Writer line;
-    line << bytes(layers.bytes) << " are activations of the " << count(layers.calls) << " module calls at ";
-    line.place(frame) << ": with torch.utils.checkpoint around each call they would be about " << bytes(held);
+    line << sized(layers.bytes) << " are activations of the " << count(layers.calls) << " module calls at ";
+    line.place(frame) << ": with torch.utils.checkpoint around each call they would be about " << sized(held);
     lines_.push_back(line.take());
   }
 
   void gradients() {
     const std::int64_t held = of("gradient");
     if (peak_.part != "forward" || !is_worth(held)) return;
-    lines_.push_back(prose_of(bytes(held), " are gradients that last through forward: unless they are accumulated, ",
+    lines_.push_back(prose_of(sized(held), " are gradients that last through forward: unless they are accumulated, ",
                               "zero_grad(set_to_none=True) before it frees them"));
   }
 
   void optimizer_state() {
     const std::int64_t held = of("optimizer state");
     if (!is_worth(held - held / kStateBits)) return;
-    lines_.push_back(prose_of(bytes(held),
+    lines_.push_back(prose_of(sized(held),
                               " are the optimizer's state: with 8 instead of 32 bits a value they would be about ",
-                              bytes(held / kStateBits)));
+                              sized(held / kStateBits)));
   }
 
   void reserved() {
@@ -248,14 +238,14 @@ class PeakAdvice {
     const std::int64_t unused = *peak_.reserved - peak_.bytes;
     if (!is_worth(unused)) return;
     lines_.push_back(prose_of(
-        bytes(unused), " are reserved and not in use: expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps ",
+        sized(unused), " are reserved and not in use: expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps ",
         "less of that"));
   }
 
   void before_trace() {
     const std::int64_t held = of("before trace");
     if (!peak_.has_history || static_cast<double>(held) < kMuchUnknown * static_cast<double>(peak_.bytes)) return;
-    lines_.push_back(prose_of(bytes(held), " were there before the trace: torch.cuda.memory._record_memory_history() ",
+    lines_.push_back(prose_of(sized(held), " were there before the trace: torch.cuda.memory._record_memory_history() ",
                               "before the model is made tells what they are"));
   }
 
@@ -330,8 +320,7 @@ Prose list_command(const MemoryPeak& peak, const SnapshotRef& operand) {
   Writer out;
   out << (peak.has_history ? "snapdiff top" : "snapdiff pins");
   story::operand(out, operand);
-  if (!peak.has_history) return out.take();
-  out << "@peak --by role";
+  if (peak.has_history) out << "@peak --by role";
   return out.take();
 }
 
@@ -343,9 +332,8 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
   PeakParts parts(*view, no_stack);
   for (const PeakRow& row : peak.rows) parts.add(row);
   parts.most(peak.bytes, out);
-  Writer headline;
-  headline << bytes(peak.bytes) << (peak.has_history ? " at the peak, " : " in use, ") << shares_text(peak, 0, 1);
-  out.headline = headline.take();
+  out.headline =
+      prose_of(sized(peak.bytes), peak.has_history ? " at the peak, " : " in use, ", shares_text(peak, 0, 1));
   out.figures = figures_of(peak);
   out.advice = PeakAdvice(peak).all();
   out.modules = modules_of(peak);
@@ -370,7 +358,7 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
   if (report.story == nullptr || peak == nullptr || peak->facts.bytes == 0) return;
   auto story = std::make_shared<Story>(*report.story);
   if (is_series) {
-    story->also.insert(story->also.begin(), prose_of(kAtPeak, bytes(peak->facts.bytes),
+    story->also.insert(story->also.begin(), prose_of(kAtPeak, sized(peak->facts.bytes),
                                                      " in use: ", shares_text(peak->facts, 0, kRolesInFigures)));
   } else {
     Story whole;

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,8 +20,6 @@ constexpr double kWorthAChange = 0.01;  // of the larger of two moments
 constexpr std::size_t kFewLines = 2;    // prove nothing about all of forward
 constexpr double kWorthALine = 0.02;    // of the activations
 constexpr double kSameRatio = 0.02;     // so far apart, ratios are the same
-
-std::string sized(std::int64_t number) { return bytes_text(number, kPageNumbers); }
 
 /// "2.00"
 std::string ratio_text(double ratio) {
@@ -160,10 +157,11 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
 void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak& after) {
   if (report.story == nullptr) return;
   const std::vector<RoleChange> changes = changes_of(before, after);
-  Writer line;
-  line << "at the low point, the end of the last iteration, " << sized(before.bytes) << " \u2192 " << sized(after.bytes)
-       << ": " << (changes.empty() ? std::string("no role differs") : changes_text(changes));
-  say_first(report, line.take(), {});
+  say_first(
+      report,
+      prose_of("at the low point, the end of the last iteration, ", sized(before.bytes), " \u2192 ", sized(after.bytes),
+               ": ", changes.empty() ? std::string("no role differs") : changes_text(changes)),
+      {});
 }
 
 }  // namespace snapdiff::story

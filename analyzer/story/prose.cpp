@@ -97,6 +97,12 @@ bool has_place(const FrameView& frame) {
   return !frame.function.ends_with(site) && frame.function != frame.file;
 }
 
+Prose place_of(const FrameView& frame) {
+  Writer place;
+  if (has_place(frame)) place.place(frame);
+  return place.take();
+}
+
 std::string_view snapshot_name(const SnapshotRef& ref) {
   if (ref.snapshot != nullptr && !ref.snapshot->facts.source.name.empty())
     return base_name(ref.snapshot->facts.source.name);

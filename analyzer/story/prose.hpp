@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -59,6 +58,8 @@ Prose prose_of(const Parts&... parts) {
 std::string function_of(const FrameView& frame);
 /// Whether place() says more than frame() did.
 bool has_place(const FrameView& frame);
+/// place() where it says more than frame() did; else nothing.
+Prose place_of(const FrameView& frame);
 /// Base name of the source, else of the operand.
 std::string_view snapshot_name(const SnapshotRef& ref);
 
@@ -70,9 +71,13 @@ inline std::string growth(const GrowthReport& report, std::int64_t number) {
   return value_text(number, report.unit, true, kPageNumbers);
 }
 inline std::string percent(std::int64_t part, std::int64_t whole) { return percent_text(part, whole, kPageNumbers); }
+inline std::string sized(std::int64_t bytes) { return bytes_text(bytes, kPageNumbers); }
 /// A share, 0..1.
 std::string percent_of(double share);
-inline std::string count(std::int64_t number) { return count_text(number, kPageNumbers); }
+template <std::integral Number>
+std::string count(Number number) {
+  return count_text(static_cast<std::int64_t>(number), kPageNumbers);
+}
 /// "1 object", "12 objects"; `with_sign`: "+12 objects".
 template <std::integral Number>
 std::string amount_of(Number number, std::string_view singular, bool with_sign = false) {

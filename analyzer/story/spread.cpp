@@ -1,8 +1,7 @@
-#include "analyzer/story/spread.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::story {

@@ -1,11 +1,10 @@
-#include "analyzer/story/story_words.hpp"
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -46,9 +45,7 @@ class Words {
       name.last_of(culprit.path);
     }
     culprit.text.name = name.take();
-    Writer place;
-    if (!culprit.path.empty() && has_place(culprit.path.back())) place.place(culprit.path.back());
-    culprit.text.place = place.take();
+    culprit.text.place = culprit.path.empty() ? Prose{} : place_of(culprit.path.back());
     if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
     culprit.text.label = label_of(culprit);
     culprit.text.growth = growth(report_, culprit.value.growth());
@@ -68,8 +65,7 @@ class Words {
       std::string text = value(verdict.slope, true) + " a snapshot";
       const double band = (verdict.slope_high - verdict.slope_low) / 2;
       if (band >= 0.5) text += " \u00b1 " + value(band, false);
-      text += ", in " + count(static_cast<std::int64_t>(culprit.rises)) + " of " +
-              count(static_cast<std::int64_t>(culprit.steps)) + " steps";
+      text += ", in " + count(culprit.rises) + " of " + count(culprit.steps) + " steps";
       if (culprit.doubling) text += "; a table that doubles, its content still grows";
       if (culprit.rows_differ) text += "; its stacks one by one do not show it";
       return text;
@@ -142,12 +138,12 @@ class Words {
       return {};
     std::vector<FrameView> frames;
     report_.view->frames(most->stack, frames);
-    const auto own = std::find_if(frames.begin(), frames.end(), [](const FrameView& frame) { return !frame.library; });
+    fold_library_frames(frames);
     Writer line;
     if (frames.empty()) {
       line << "memory without stacks";
     } else {
-      line.frame(own != frames.end() ? *own : frames.front());
+      line.frame(frames.front());
     }
     line << ": " << value(static_cast<double>(most->value.current), false) << " at the end";
     if (most->first < most->last)
@@ -184,11 +180,9 @@ class Words {
           prose_of(value(static_cast<double>(story_.moved), false), " moved between stacks of one function"));
     }
     if (!story_.culprits.empty()) {
-      Writer line;
       const std::size_t n = story_.culprits.size();
-      line << (n == 1 ? "1 culprit holds " : std::to_string(n) + " culprits hold ") << percent_of(story_.covered)
-           << (story_.judged ? " of the steady growth" : " of the growth");
-      lines.push_back(line.take());
+      lines.push_back(prose_of(amount_of(n, "culprit"), n == 1 ? " holds " : " hold ", percent_of(story_.covered),
+                               story_.judged ? " of the steady growth" : " of the growth"));
     }
     return lines;
   }

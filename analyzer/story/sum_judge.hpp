@@ -21,7 +21,7 @@ class SumJudge {
   /// How many sums can be judged in proportion to the values that there are.
   std::size_t most_judged() const { return report_.series.whole_rows(); }
   /// There are enough of them for a verdict word.
-  bool is_judged() const { return length_ >= trend::kJudgedFrom; }
+  bool is_judged() const { return length_ >= kJudgedFrom; }
   /// The smallest range worth judging, in the metric's unit.
   double floor() const { return floor_; }
 

@@ -1,9 +1,8 @@
-#include "analyzer/story/walk.hpp"
-
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 #include <utility>
+
+#include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -225,8 +224,7 @@ class Walk {
       std::vector<std::uint32_t> piece;
       double whole = 0;
       for (const std::uint32_t p : all) {
-        const auto functions = paths_.functions(paths_[p]);
-        if (claimed_[p] != 0 || std::find(functions.begin(), functions.end(), function) == functions.end()) continue;
+        if (claimed_[p] != 0 || !paths_.runs_through(p, function)) continue;
         piece.push_back(p);
         whole += weight(p);
       }
@@ -278,8 +276,7 @@ class Walk {
       if (most <= 0) return;
       std::vector<std::uint32_t> piece, left;
       for (const std::uint32_t p : rest_) {
-        const auto functions = paths_.functions(paths_[p]);
-        (std::find(functions.begin(), functions.end(), heart) != functions.end() ? piece : left).push_back(p);
+        (paths_.runs_through(p, heart) ? piece : left).push_back(p);
       }
       rest_ = std::move(left);
       take(best_function(piece, covered), piece);
@@ -294,8 +291,7 @@ class Walk {
       part = parts_.end() - 1;
     }
     for (const std::uint32_t p : from) {
-      const auto functions = paths_.functions(paths_[p]);
-      if (std::find(functions.begin(), functions.end(), function) == functions.end()) {
+      if (!paths_.runs_through(p, function)) {
         rest_.push_back(p);
         continue;
       }
@@ -373,9 +369,8 @@ class Walk {
     if (purity(caller) < (1 - kSamePurity) * purity(function)) return function;
     double whole = 0, through = 0;
     for (const std::uint32_t p : some) {
-      const auto functions = paths_.functions(paths_[p]);
       whole += weight(p);
-      if (std::find(functions.begin(), functions.end(), caller) != functions.end()) through += weight(p);
+      if (paths_.runs_through(p, caller)) through += weight(p);
     }
     return through >= kCarries * whole ? caller : function;
   }

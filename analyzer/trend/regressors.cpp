@@ -1,4 +1,4 @@
-#include "analyzer/trend/regressors.hpp"
+#include "analyzer/trend/shapes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "analyzer/trend/shapes.hpp"
 
@@ -50,5 +52,18 @@ Findings find_out(std::span<const double> values, const Tables& tables, double s
 
 /// Step 1: single points far off both neighbours become their mean, in place. Returns how many.
 std::size_t remove_spikes(std::span<double> values, double noise_variance);
+
+/// The sentence that is beside a verdict.
+std::string reason_growing(const Findings& found, std::string_view unit);
+std::string reason_rising(const Findings& found);
+std::string reason_saturating(const Findings& found);
+std::string reason_step(const Findings& found, std::string_view unit);
+std::string reason_shrinking(const Findings& found, std::string_view unit);
+std::string reason_noisy(const Findings& found, std::string_view unit);
+std::string reason_flat(const Findings& found);
+
+/// Jumps that each about double the value: how a growing hash table or vector looks. 0 when other
+/// rises are among them.
+std::size_t doublings(std::span<const double> values);
 
 }  // namespace snapdiff::trend

@@ -1,11 +1,9 @@
-#include "analyzer/trend/scenario.hpp"
-
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 
+#include "analyzer/trend/verdict.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::trend {

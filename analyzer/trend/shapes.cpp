@@ -6,8 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "analyzer/trend/regressors.hpp"
-
 namespace snapdiff::trend {
 
 namespace {
@@ -41,6 +39,19 @@ struct Scratch {
   std::vector<double> sum;           // sum[i] = y_0 + .. + y_{i-1}
   std::vector<double> weighted_sum;  // of place_i * y_i
   std::array<double, kLongestCycle> phase_y{};
+};
+
+/// The best of several regressors of one shape.
+struct Best {
+  double log_odds = kNone;
+  double coefficient = 0;
+
+  /// Whether it is better than those before.
+  bool offer(double its_log_odds, double its_coefficient) {
+    if (!(its_log_odds > log_odds)) return false;
+    *this = {its_log_odds, its_coefficient};
+    return true;
+  }
 };
 
 class Fitter {
@@ -179,20 +190,18 @@ class Fitter {
   /// A cache that fills while what it holds is replaced: a warm-up whose errors live as long as the samples do. Without
   /// it a line with such errors stands for one.
   void replaced_warm_up(double rho) {
-    double best = kNone, coefficient = 0;
+    Best best;
     for (const std::vector<double>& unit : tables_.exponentials) {
       const Correlated fit = correlated(rho, unit);
-      const double log_odds = evidence(fit.rss, 2) + fit.prior - std::log(fit.determinant / size_) / 2 - ln_;
-      if (log_odds <= best) continue;
-      best = log_odds;
-      coefficient = fit.slope;
+      best.offer(evidence(fit.rss, 2) + fit.prior - std::log(fit.determinant / size_) / 2 - ln_, fit.slope);
     }
-    if (coefficient <= 0) return;
-    add(Shape::exponential_autoregressive, Group::warm_up, best - kReplacedHandicap, coefficient);
+    if (best.coefficient <= 0) return;
+    add(Shape::exponential_autoregressive, Group::warm_up, best.log_odds - kReplacedHandicap, best.coefficient);
   }
 
   void cycles() {
-    double best = kNone, best_line = kNone, best_slope = 0;
+    double best = kNone;
+    Best best_line;
     for (const Tables::Cycle& cycle : tables_.cycles) {
       s_.phase_y.fill(0);
       for (std::size_t i = 0; i < n_; ++i) s_.phase_y[cycle.phase[i]] += s_.y[i];
@@ -209,32 +218,25 @@ class Fitter {
       const double slope = ty / vt;
       const double line =
           evidence(rss - slope * ty, period + 1) - (p + 1) / 2 * ln_ - std::log(vt / tables_.t_spread) / 2;
-      if (line > best_line) {
-        best_line = line;
-        best_slope = slope;
-        fit_.cycle_period = period;
-      }
+      if (best_line.offer(line, slope)) fit_.cycle_period = period;
     }
     add(Shape::cycle, Group::level, best);
-    rising(Shape::line_cycle, best_line, best_slope);
+    rising(Shape::line_cycle, best_line.log_odds, best_line.coefficient);
   }
 
   void waves() {
-    double best = kNone, best_line = kNone, best_slope = 0;
+    double best = kNone;
+    Best best_line;
     for (const Tables::Wave& wave : tables_.waves) {
       const double first = fast_dot(wave.first, s_.y);
       const double second = fast_dot(wave.second, s_.y);
       const double rss = rc_ - first * first - second * second;
       best = std::max(best, evidence(rss, 3) - 1.5 * ln_);
       const double slope = fast_dot(wave.line, s_.y) / wave.line_squares;
-      const double line = evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_;
-      if (line > best_line) {
-        best_line = line;
-        best_slope = slope;
-      }
+      best_line.offer(evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_, slope);
     }
     add(Shape::wave, Group::level, best);
-    rising(Shape::line_wave, best_line, best_slope);
+    rising(Shape::line_wave, best_line.log_odds, best_line.coefficient);
   }
 
   void walks() {
@@ -323,7 +325,7 @@ class Fitter {
     const double all_squares = tables_.place_squares[n_];
     const double all_sum = tables_.place_sum[n_];
     const double iy = s_.weighted_sum[n_];
-    double best_ramp = kNone, ramp_slope = 0, best_late = kNone, late_slope = 0;
+    Best ramp, late;
     for (std::size_t c = 1; c + 1 < n_; ++c) {
       const double bend = tables_.place[c];
       const auto after = static_cast<double>(n_ - 1 - c);  // points beyond c
@@ -333,11 +335,7 @@ class Fitter {
       const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
         const double spread = squares - sum * sum / size_;
-        const double log_odds = evidence(rc_ - ry * ry / spread, 2) - ln_;
-        if (log_odds > best_ramp) {
-          best_ramp = log_odds;
-          ramp_slope = ry / spread;
-        }
+        if (ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, 0)) ramp.coefficient = ry / spread;
       }
       if (n_ >= 6 && c <= n_ - 5) {
         // Products of t with min(t, c): t^2 up to c, c t beyond.
@@ -347,27 +345,20 @@ class Fitter {
         const double spread = late_squares - late_sum * late_sum / size_;
         const double late_y = iy - ry;
         const double log_odds = evidence(rc_ - late_y * late_y / spread, 2) - ln_ + std::log(.7);
-        if (log_odds > best_late) {
-          best_late = log_odds;
-          late_slope = late_y / spread;
-        }
+        if (late.offer(log_odds, 0)) late.coefficient = late_y / spread;
       }
     }
-    add(Shape::ramp_then_flat, Group::warm_up, best_ramp, ramp_slope);
-    rising(Shape::flat_then_line, best_late, late_slope);
+    add(Shape::ramp_then_flat, Group::warm_up, ramp.log_odds, ramp.coefficient);
+    rising(Shape::flat_then_line, late.log_odds, late.coefficient);
   }
 
   void tabled(const std::vector<std::vector<double>>& units, Shape shape, double handicap) {
-    double best = kNone, coefficient = 0;
+    Best best;
     for (const std::vector<double>& unit : units) {
       const double share = fast_dot(unit, s_.y);
-      const double log_odds = evidence(rc_ - share * share, 2) - ln_;
-      if (log_odds > best) {
-        best = log_odds;
-        coefficient = share;
-      }
+      best.offer(evidence(rc_ - share * share, 2) - ln_, share);
     }
-    add(shape, Group::warm_up, best - handicap, coefficient);
+    add(shape, Group::warm_up, best.log_odds - handicap, best.coefficient);
   }
 
   Fit& fit_;

@@ -1,7 +1,6 @@
 #include "analyzer/trend/share_axis.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace snapdiff::trend {
 namespace {

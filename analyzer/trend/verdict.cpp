@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/trend/reason.hpp"
 #include "analyzer/trend/rule.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::trend {
 
@@ -46,60 +46,42 @@ void set_band(const Findings& found, Verdict& verdict) {
   verdict.slope_high = (centre + q * error) / found.stretch;
 }
 
-void rest(const Findings& found, std::string_view unit, Verdict& verdict) {
+/// A verdict's word and its reason.
+struct Said {
+  std::string word, reason;
+};
+
+Said rest(const Findings& found, std::string_view unit) {
   const double freedom = static_cast<double>(found.values.size()) - 2;
   const double sd = std::sqrt(found.fit->line_rss / freedom);
-  if (sd > kNoisy * std::abs(found.fit->mean) || found.leads(Group::walk)) {
-    verdict.word = "NOISY";
-    verdict.reason = reason_noisy(found, unit);
-  } else {
-    verdict.word = "FLAT";
-    verdict.reason = reason_flat(found);
-  }
+  if (sd > kNoisy * std::abs(found.fit->mean) || found.leads(Group::walk)) return {"NOISY", reason_noisy(found, unit)};
+  return {"FLAT", reason_flat(found)};
 }
 
-/// Climbing shapes lead, but GROWING was not reached. False: it is too small to be called so.
-bool climbing_leads(const Findings& found, std::string_view unit, Verdict& verdict) {
-  if (found.p_of(Group::climbing) < .5 || (found.large && !found.kept)) {
-    verdict.word = "NOISY";
-    verdict.reason = reason_noisy(found, unit);
-    return true;
-  }
-  if (!found.large || found.rise <= 0) return false;
-  verdict.word = found.slowing ? "SATURATING" : "RISING";
-  verdict.reason = found.slowing ? reason_saturating(found) : reason_rising(found);
-  return true;
+/// Climbing shapes lead, but GROWING was not reached. Nothing: it is too small to be called so.
+std::optional<Said> climbing_leads(const Findings& found, std::string_view unit) {
+  if (found.p_of(Group::climbing) < .5 || (found.large && !found.kept)) return Said{"NOISY", reason_noisy(found, unit)};
+  if (!found.large || found.rise <= 0) return std::nullopt;
+  return found.slowing ? Said{"SATURATING", reason_saturating(found)} : Said{"RISING", reason_rising(found)};
 }
 
-void choose_word(const Findings& found, std::string_view unit, Verdict& verdict) {
+Said choose_word(const Findings& found, std::string_view unit) {
   const double climbing = found.p_of(Group::climbing);
   const bool climbs = found.large && found.rise > 0 && found.kept && !found.slowing && !found.by_chance;
-  if (found.values.size() >= kJudgedFrom && climbing >= found.wanted && climbs) {
-    verdict.word = "GROWING";
-    verdict.reason = reason_growing(found, unit);
-    return;
+  if (found.values.size() >= kJudgedFrom && climbing >= found.wanted && climbs)
+    return {"GROWING", reason_growing(found, unit)};
+  if (found.leads(Group::climbing)) {
+    if (std::optional<Said> said = climbing_leads(found, unit)) return *std::move(said);
   }
-  if (found.leads(Group::climbing) && climbing_leads(found, unit, verdict)) return;
-  if (found.p_of(Group::falling) >= kSure && found.large && found.rise < 0) {
-    verdict.word = "SHRINKING";
-    verdict.reason = reason_shrinking(found, unit);
-    return;
-  }
+  if (found.p_of(Group::falling) >= kSure && found.large && found.rise < 0)
+    return {"SHRINKING", reason_shrinking(found, unit)};
   const double warm_up = found.p_of(Group::warm_up);
   const double steps = found.p_of(Group::steps);
   if (warm_up + steps >= kHarmless) {
-    if (steps >= warm_up) {
-      verdict.word = "STEP";
-      verdict.reason = reason_step(found, unit);
-      return;
-    }
-    if (found.warm_up > 0) {
-      verdict.word = "SATURATING";
-      verdict.reason = reason_saturating(found);
-      return;
-    }
+    if (steps >= warm_up) return {"STEP", reason_step(found, unit)};
+    if (found.warm_up > 0) return {"SATURATING", reason_saturating(found)};
   }
-  rest(found, unit, verdict);
+  return rest(found, unit);
 }
 
 /// Variance of each value as the fits may not do better than. Of a sampled series the survivors keep their samples:
@@ -144,7 +126,9 @@ void judge_shapes(Part part, const Points& points, Verdict& verdict) {
   verdict.slope = found.slope;
   verdict.rise = found.rise;
   set_band(found, verdict);
-  choose_word(found, points.unit, verdict);
+  Said said = choose_word(found, points.unit);
+  verdict.word = std::move(said.word);
+  verdict.reason = std::move(said.reason);
 }
 
 /// The known values and where they are, in steps of the whole series. Reused: judging allocates nothing.
@@ -189,12 +173,6 @@ void choose(const Points& points, Chosen& chosen) {
   }
 }
 
-std::string flat_reason(double range, std::size_t count) {
-  if (range > 0) return "changes less than the floor";
-  std::string text("unchanged in all ");
-  return text.append(std::to_string(count)).append(" snapshots");
-}
-
 /// The word by the values alone; the range is above 0 and above the floor.
 void judge_values(const Points& points, Verdict& verdict) {
   thread_local Chosen chosen;
@@ -210,8 +188,7 @@ void judge_values(const Points& points, Verdict& verdict) {
     const auto place = static_cast<std::size_t>(chosen.values.rend() - last);
     judge_shapes(chosen.from(0), points, verdict);
     verdict.word = "GONE";
-    verdict.reason = "last there at snapshot ";
-    verdict.reason += std::to_string(place == 0 ? 0 : chosen.index[place - 1] + 1);
+    verdict.reason = concat("last there at snapshot ", place == 0 ? 0 : chosen.index[place - 1] + 1);
     return;
   }
   const auto first = std::find_if(chosen.values.begin(), chosen.values.end(), there);
@@ -228,8 +205,7 @@ void judge_values(const Points& points, Verdict& verdict) {
     judge_shapes(chosen.from(0), points, verdict);
   }
   verdict.word = "NEW";
-  verdict.reason = "not there before snapshot ";
-  verdict.reason += std::to_string(chosen.index[absent] + 1);
+  verdict.reason = concat("not there before snapshot ", chosen.index[absent] + 1);
 }
 
 /// Scatter and jumps of the values may hide a climb. A warm-up that slows down is itself well seen: more
@@ -269,8 +245,7 @@ void find_doublings(const Points& points, Verdict& verdict) {
   const auto [least, most] = std::minmax_element(points.counts.begin(), points.counts.end());
   if (*least != *most || !(*least > 0)) return;
   const std::size_t count = doublings(points.values);
-  if (count < kTableDoubles) return;
-  verdict.doublings = count;
+  if (count >= kTableDoubles) verdict.doublings = count;
 }
 
 }  // namespace
@@ -286,7 +261,8 @@ Verdict judge(const Points& points) {
   if (!(range > 0) || range < points.floor) {
     verdict.minor = range > 0;
     if (!verdict.minor) verdict.word = "FLAT";
-    verdict.reason = flat_reason(range, points.values.size());
+    verdict.reason =
+        verdict.minor ? "changes less than the floor" : concat("unchanged in all ", points.values.size(), " snapshots");
     return verdict;
   }
   judge_values(points, verdict);

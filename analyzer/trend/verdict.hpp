@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +15,6 @@
 /// The public header of the trend module: is a series of values a leak, a step, a warm-up, or noise? README.md
 /// beside this file has the rule.
 namespace snapdiff::trend {
-
-using snapdiff::kFloorShare;
-using snapdiff::kJudgedFrom;
-using snapdiff::Verdict;
 
 /// What is known of the error of each value of a series.
 ///   variance  independent from value to value (rounding); 0 when exact
@@ -85,5 +80,15 @@ Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, 
 
 /// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor = {});
+
+/// Series that were made on purpose. Keeps the rows whose objects grew by at least `loops` between every two snapshots.
+/// `report` must hold the objects of all rows (diff_series with an object floor of 0), or be counted in objects itself.
+/// A row that grew so but whose total in the metric did not is kept too, at the end.
+/// Source: LeakCanary, docs/heap-growth.md. Errors: usage (nothing to count by, loops below 1).
+Status find_round_trips(TrendReport& report, std::int64_t loops);
+
+/// Keeps the rows of which the last of three snapshots still holds something that the second added to
+/// the first: min(target - baseline, final - baseline). Errors: usage (not three snapshots), limit.
+Status find_triple(TrendReport& report);
 
 }  // namespace snapdiff::trend

@@ -82,31 +82,35 @@ struct MissingInput {
   std::string why;
 };
 
-/// Everything about one series.
-///   trend     of the snapshots since the last restart, by stack; with two snapshots its verdicts have
-///             no words
-///   steps     of all snapshots, those before the restart too; restart and other_process say where
+/// What a report has from whoever asks for it, beside the snapshots.
 ///   missing   inputs that were damaged, in the order of their places between the steps
-///   by_function  the same first -> last view by function, for tables; no series
-///   counters  numbers of the whole process where the inputs hold any, with verdicts
 ///   pins      CUDA: who pins segments of the last snapshot; nothing elsewhere
 ///   failure   CUDA: the last allocation that failed in the last snapshot that holds one
 ///   notes     of the inputs and of the comparison
-///   redacted  names are tokens
-struct Postmortem {
+struct PostmortemHead {
   std::string title;
   std::string version;     ///< "snapdiff 0.1"
   std::string order_note;  ///< "12 snapshots, ordered by the number in the file name; ..."
   std::int64_t created_at_ns = 0;
-  TrendReport trend;
-  std::vector<SeriesStep> steps;
   std::vector<MissingInput> missing;
-  GrowthReport by_function;
-  std::optional<CounterReport> counters;
   std::optional<PinReport> pins;
   std::optional<OutOfMemory> failure;
-  Narrative narrative;
   Notes notes;
+};
+
+/// Everything about one series.
+///   trend     of the snapshots since the last restart, by stack; with two snapshots its verdicts have
+///             no words
+///   steps     of all snapshots, those before the restart too; restart and other_process say where
+///   by_function  the same first -> last view by function, for tables; no series
+///   counters  numbers of the whole process where the inputs hold any, with verdicts
+///   redacted  names are tokens
+struct Postmortem : PostmortemHead {
+  TrendReport trend;
+  std::vector<SeriesStep> steps;
+  GrowthReport by_function;
+  std::optional<CounterReport> counters;
+  Narrative narrative;
   bool redacted = false;
 
   const GrowthReport& growth() const { return trend.series.overall; }

@@ -36,6 +36,12 @@ constexpr std::string_view to_text(RootRule rule) {
 struct ObjectSum {
   std::int64_t objects = 0;
   std::int64_t bytes = 0;
+
+  ObjectSum& operator+=(const ObjectSum& more) {
+    objects += more.objects;
+    bytes += more.bytes;
+    return *this;
+  }
   friend bool operator==(const ObjectSum&, const ObjectSum&) = default;
 };
 

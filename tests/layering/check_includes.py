@@ -102,7 +102,7 @@ PUBLIC_HEADERS = {
     "analyzer/fleet": {"fleet.hpp"},
     "analyzer/gate": {"check_gate.hpp"},
     "analyzer/toml": {"toml_text.hpp"},
-    "analyzer/trend": {"scenario.hpp", "share_axis.hpp", "verdict.hpp"},
+    "analyzer/trend": {"share_axis.hpp", "verdict.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"retained_objects.hpp"},

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "analyzer/diff/diff.hpp"
+#include "snapdiff/function_name.hpp"
 
 using namespace snapdiff::diff;
 
@@ -80,5 +80,5 @@ TEST_CASE("short names for tables") {
       {"<module>", "<module>"},
       {"", ""},
   }));
-  CHECK(short_name(name) == expected);
+  CHECK(snapdiff::short_function_name(name) == expected);
 }

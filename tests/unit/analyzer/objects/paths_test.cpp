@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "analyzer/objects/growing.hpp"
+#include "analyzer/objects/path_shapes.hpp"
 #include "analyzer/objects/retained_objects.hpp"
 #include "graphs.hpp"
 

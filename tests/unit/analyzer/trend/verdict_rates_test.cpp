@@ -9,8 +9,8 @@
 
 #include "analyzer/trend/verdict.hpp"
 
+using snapdiff::Verdict;
 using snapdiff::trend::judge;
-using snapdiff::trend::Verdict;
 using Values = std::vector<double>;
 
 // How often the rule says GROWING (or RISING) over series of known law. The expected rates are those

@@ -12,7 +12,6 @@
 
 using namespace snapdiff;
 using trend::judge;
-using trend::Verdict;
 using Values = std::vector<double>;
 
 namespace {

@@ -1,4 +1,4 @@
-#include "analyzer/cuda/steps.hpp"
+#include "analyzer/cuda/trace.hpp"
 
 #include <algorithm>
 #include <map>
@@ -47,6 +47,19 @@ std::vector<std::int64_t> times_of(const Snapshot& snapshot, std::uint32_t devic
 
 }  // namespace
 
+std::optional<Failure> last_failure(const EventLog& events) {
+  std::optional<Failure> found;
+  std::int64_t start = kNoTime;
+  std::uint64_t count = 0;
+  EventLog::Reader reader = events.read();
+  TraceEvent event;
+  for (std::uint64_t n = 0; reader.next(event); ++n) {
+    if (start == kNoTime) start = event.time_us;
+    if (event.action == TraceAction::oom) found = {event, n, ++count, start};
+  }
+  return found;
+}
+
 StepMarks step_marks(const Snapshot& snapshot, std::uint32_t device) {
   const auto profiler = [](std::string_view name) { return name.starts_with(kProfilerStep); };
   const auto optimizer = [](std::string_view name) { return name.starts_with(kOptimizerStep); };
@@ -62,7 +75,6 @@ StepMarks step_marks(const Snapshot& snapshot, std::uint32_t device) {
   return out;
 }
 
-/// How many events there are up to each of `times`, which ascend.
 std::vector<std::uint64_t> events_up_to(const EventLog& events, const std::vector<std::int64_t>& times) {
   std::vector<std::uint64_t> counts;
   EventLog::Reader reader = events.read();

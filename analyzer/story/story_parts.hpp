@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analyzer/story/growth_paths.hpp"
+#include "analyzer/story/sum_judge.hpp"
+#include "snapdiff/device_memory.hpp"
+#include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
+#include "snapdiff/trend.hpp"
+
+/// What a story is put together of, each part worked out in a file of its own.
+namespace snapdiff::story {
+
+/// Of the most bytes of a path: more growth makes all of it growth.
+inline constexpr double kMostlyGrown = 0.2;
+/// So many callers of a function do not each leak by chance.
+inline constexpr std::size_t kManyCallers = 4;
+
+/// What has to be explained: how much each path weighs when culprits are looked for.
+///   weight   per path, >= 0; 0 for paths that do not belong to this group
+///   verdict  per path, its own; without a word where there is no series or the path changes less than the floor
+///   moved    per path: it rises by what others that end in the same function lose
+struct Weights {
+  std::vector<double> weight;
+  double all = 0;
+};
+struct Explained {
+  Weights growing;   ///< judged GROWING or RISING, alone or as part of a GROWING function; with too few snapshots to
+                     ///< judge, and where nothing is, all that grew
+  Weights levelled;  ///< the rest of what grew, where `growing` was judged
+  Weights freed;     ///< what shrank
+  std::vector<Verdict> verdict;
+  std::vector<std::uint8_t> moved;
+  bool judged = false;  ///< `growing` holds what verdicts chose
+};
+
+/// `verdicts`: of the rows of the report, or empty.
+Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts);
+
+/// Growth that belongs together, and the function that it is called by.
+struct Part {
+  std::uint32_t function = 0;
+  std::vector<std::uint32_t> paths;  ///< ascending; all run through the function
+  double weight = 0;
+};
+
+/// Splits growth from the root, joins from the allocations what one function allocates for many callers, and names
+/// each part by the user's function that it is purest in (README.md). Disjoint, heaviest first; parts of less than
+/// kLeastShare of the whole are left out.
+std::vector<Part> find_parts(const GrowthPaths& paths, const Weights& weights);
+
+/// Less of the growth that has to be explained is no culprit of its own.
+inline constexpr double kLeastShare = 0.05;
+
+/// What all describers need.
+struct Evidence {
+  const GrowthPaths& paths;
+  const SumJudge& judge;
+  const Explained& explained;
+};
+
+/// A part as people read it: its function, file and line, its values and its verdict. `whole`: what shares are of.
+Culprit describe(const Evidence& evidence, const Part& part, double whole);
+
+/// Rows without callers (types, size classes): the parts of `weights` with the user's own types before those that a
+/// runtime makes on behalf of others, where both climb.
+std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights);
+
+/// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.
+std::vector<Suspect> suspects_of(const Story& story, bool with_rows);
+
+/// The functions whose memory was allocated and freed again within the series, heaviest first, at most three: their
+/// peak is at least a twentieth of the largest total above both their ends.
+std::vector<Passing> find_passing(const GrowthReport& report, const GrowthPaths& paths);
+
+/// Growth by function, where the rows of largest growth hold less than half of what changed: a table of them would say
+/// nothing. Empty otherwise. Most growth first.
+std::vector<FunctionGrowth> spread_growth(const GrowthPaths& paths);
+
+/// Inputs that were read in part; two snapshots that share almost no stack.
+std::vector<Event> events_of(const GrowthReport& report);
+Event event_of(const OutOfMemory& failure);
+Event restart_event(const TrendReport& trend);
+
+/// Fills the texts of a story and of its culprits. `axis`: null without times.
+void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story);
+
+/// The layers of a plot of totals: what was freed, the culprits with the heaviest on top, what was allocated and
+/// freed in between. `report` is by stack. A row is in one layer at most.
+std::vector<Band> bands_of(const GrowthReport& report, const Story& story);
+
+}  // namespace snapdiff::story
