@@ -35,13 +35,11 @@ constexpr double kNever = -1e9;
 template <class T>
 std::size_t common(std::span<const T> a, std::span<const T> b, T more = 0) {
   std::size_t n = 0;
+  if (a.empty() || b.empty() || a.back() + more < b.front() || b.back() < a.front() + more) return 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const T in_a = a[i] + more;
-    if (in_a == b[j]) {
-      ++n, ++i, ++j;
-    } else {
-      in_a < b[j] ? ++i : ++j;
-    }
+    const T in_a = a[i] + more, in_b = b[j];  // without a branch, which nothing could foresee
+    n += in_a == in_b ? 1 : 0;
+    i += in_a <= in_b ? 1 : 0, j += in_b <= in_a ? 1 : 0;
   }
   return n;
 }
@@ -90,20 +88,23 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
     if (uses->size() == Positions::kMostUses) last = std::min(last, uses->back().run);
   }
   std::array<double, 2 * Positions::kMostUses> off{};
-  std::size_t runs = 0;
-  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end();) {
+  std::size_t runs = 0, near = 0;  // most runs are of one place alone, and far off
+  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end(); ++runs) {
     const std::uint64_t run = i == a.end() ? j->run : j == b.end() ? i->run : std::min(i->run, j->run);
     if (run > last) break;
     const double in_a = i != a.end() && i->run == run ? (i++)->objects : 0;
     const double in_b = j != b.end() && j->run == run ? (j++)->objects : 0;
-    off[runs++] = distance(in_a + 1, in_b + 1);
+    const double far = distance(in_a + 1, in_b + 1);
+    if (far < kFarUse) off[near++] = far;
   }
   if (runs < kFewContexts) return {};
+  if (near == 0) return {kFarUse, kFarUse, static_cast<double>(runs)};
+  std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(near));
+  std::fill(off.begin() + static_cast<std::ptrdiff_t>(near), off.begin() + static_cast<std::ptrdiff_t>(runs), kFarUse);
   const auto mean = [&off](std::size_t count) {
     return std::accumulate(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
            static_cast<double>(count);
   };
-  std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(runs));
   const std::size_t kept = runs == kFewContexts ? runs : runs - (runs + kFewContexts - 1) / 4;
   return {mean(runs), mean(kept), static_cast<double>(runs)};
 }
