@@ -35,7 +35,6 @@ constexpr double kNever = -1e9;
 template <class T>
 std::size_t common(std::span<const T> a, std::span<const T> b, T more = 0) {
   std::size_t n = 0;
-  if (a.empty() || b.empty() || a.back() + more < b.front() || b.back() < a.front() + more) return 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const T in_a = a[i] + more, in_b = b[j];  // without a branch, which nothing could foresee
     n += in_a == in_b ? 1 : 0;
@@ -119,9 +118,8 @@ double alike_sizes(std::span<const std::int64_t> a, std::span<const std::int64_t
   return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(a, b, grown);
 }
 
-/// How alike two positions are used, 0 to 3: by whom, in how many stacks, for how much.
-double likely_same_use(const Position& x, const Position& y) {
-  const std::size_t both = common(x.from, y.from);
+/// How alike two positions are used, 0 to 3: by whom (`both`: of these both have), in how many stacks, for how much.
+double likely_same_use(const Position& x, const Position& y, std::size_t both) {
   const std::size_t any = x.from.size() + y.from.size() - both;
   const double callers = any == 0 ? 1 : static_cast<double>(both) / static_cast<double>(any);
   const double stacks = static_cast<double>(std::min(x.stacks, y.stacks)) / std::max({x.stacks, y.stacks, 1U});
@@ -146,12 +144,13 @@ bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == k
 class Alignment {
  public:
   Alignment(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
-            const std::vector<std::uint32_t>& in_b, const Shift& shift)
+            const std::vector<std::uint32_t>& in_b, const Shift& shift, AroundInCommon& around)
       : a_(a), b_(b), in_a_(in_a), in_b_(in_b), n_(in_a.size()), m_(in_b.size()), like_(n_ * m_) {
     for (const std::uint32_t p : in_a) line_a_.push_back(a.own_line(p));
     for (const std::uint32_t p : in_b) line_b_.push_back(b.own_line(p));
     for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
+      around.choose(a.all[in_a[i]]);
+      for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift, around);
     }
     if (has_resized()) tell_by_uses([this](std::size_t i, std::size_t j) { return may_be_resized(i, j); });
     tell_swapped();
@@ -319,11 +318,11 @@ class Alignment {
     }
   }
 
-  double likeness(std::size_t i, std::size_t j, const Shift& shift) const {
+  double likeness(std::size_t i, std::size_t j, const Shift& shift, const AroundInCommon& around) const {
     const Position& x = a_.all[in_a_[i]];
     const Position& y = b_.all[in_b_[j]];
-    const double next = overlap(x.next, y.next);
-    const double deep = overlap(x.deep, y.deep);
+    const double next = around.next.share(y.next);
+    const double deep = around.deep.share(y.deep);
     if (next == 0 && deep == 0) return kNever;
     double s = next > 0 ? 1 + 0.6 * next + 0.3 * deep : 0.4 + 0.4 * deep;
     if (allocates(x) && allocates(y)) {
@@ -334,7 +333,7 @@ class Alignment {
       }
     }
     if (next > 0) s += expected(i, j, shift);
-    return s + 0.3 * likely_same_use(x, y);
+    return s + 0.3 * likely_same_use(x, y, around.from.count(y.from));
   }
 
   bool same_parts(std::size_t i, std::size_t j) const {
@@ -438,13 +437,13 @@ class Alignment {
 }  // namespace
 
 void align(const Positions& before, const std::vector<std::uint32_t>& in_before, const Positions& after,
-           const std::vector<std::uint32_t>& in_after, const Shift& shift, const Pair& pair) {
+           const std::vector<std::uint32_t>& in_after, const Shift& shift, AroundInCommon& around, const Pair& pair) {
   if (in_before.size() * in_after.size() > kMostCells) return;
   if (in_before.size() == 1 && in_after.size() == 1) {
     pair(in_before.front(), in_after.front());
     return;
   }
-  Alignment(before, in_before, after, in_after, shift).run(pair);
+  Alignment(before, in_before, after, in_after, shift, around).run(pair);
 }
 
 }  // namespace snapdiff::diff::rebuild
