@@ -101,14 +101,17 @@ class Score:
         self.all = sum(old.bytes.values()) + sum(new.bytes.values())
         self.right = self.wrong = self.merged = self.unresolved = 0
         self.tiers, self.shown, self.mistakes, self.lost = {}, 0, [], []
+        self.seen_old, self.seen_new = set(), set()  # the paths of rows that are explained
+        self.unexplained = []
 
     def add(self, row, tier, label=""):
         """`row`: bytes and objects of both sides."""
         before, after = self.old.find(*row[:2]), self.new.find(*row[2:])
-        self.shown += abs(row[2] - row[0])
         if before is None or after is None:
-            self.unresolved += row[0] + row[2]
+            ours = bool(before or after)  # else it may be what the language allocates itself
+            self.unexplained.append((row, tier, label, ours))
             return
+        self.shown += abs(row[2] - row[0])
         # Sums may have two explanations; one that holds on both sides is the likelier.
         if before != after and before and self.new.amount(p for p in before if p in self.new.bytes) == row[2:]:
             after = frozenset(p for p in before if p in self.new.bytes)
@@ -120,6 +123,37 @@ class Score:
                 self.unresolved += row[0] + row[2]  # many sets of paths hold as much: which one says nothing
                 return
             before, after = explained or (before, after)
+        self.count(before, after, tier, label)
+
+    def add_the_rest(self):
+        """Call after all rows: what a row holds may be told by the paths that are in no other one. Of calls that all
+        are jumps a stack has a root alone, and any paths below it are one."""
+        while self.explain_one():
+            pass
+        for row, _, _, ours in self.unexplained:
+            self.unresolved += row[0] + row[2] if ours else 0
+            self.shown += abs(row[2] - row[0]) if ours else 0
+
+    def explain_one(self):
+        """Whether the same paths of those left over hold on both sides what a row holds, and no others do; the row is
+        then counted."""
+        old, new = self.old.bytes.keys() - self.seen_old, self.new.bytes.keys() - self.seen_new
+
+        def amount(chosen):
+            return (*self.old.amount(p for p in chosen if p in old), *self.new.amount(p for p in chosen if p in new))
+        for place, (row, tier, label, _) in enumerate(self.unexplained):
+            found = [old | new] if amount(old | new) == row else subsets_of(old | new, row, amount)
+            if len(found) == 1:
+                del self.unexplained[place]
+                self.shown += abs(row[2] - row[0])
+                self.count(frozenset(found[0]) & old, frozenset(found[0]) & new, tier, label)
+                return True
+        return False
+
+    def count(self, before, after, tier, label):
+        """A row of these paths."""
+        self.seen_old |= before
+        self.seen_new |= after
         joined = bool(before) and bool(after)
         for mine, theirs, here, there in ((before, after, self.old, self.new), (after, before, self.new, self.old)):
             for path in mine:
@@ -191,12 +225,11 @@ def compare(snapdiff, a, b, more, old, new, planted=()):
     rows = sorted(answer["rows"], key=lambda r: -r["growth"])
     for place, row in enumerate(rows, 1):
         amounts = (row["baseline"], row["baseline_objects"], row["current"], row["current_objects"])
-        known = old.find(*amounts[:2]) or new.find(*amounts[2:])
-        if known:
-            score.add(amounts, row["tier"], text_of(row["stack"]))
+        score.add(amounts, row["tier"], text_of(row["stack"]))
         for path in planted:
             if path in (new.find(*amounts[2:]) or ()):
                 places.setdefault(path, place)
+    score.add_the_rest()
     return score, [places.get(path, NOWHERE) for path in planted], place_of_culprit(answer, old, new, planted)
 
 
@@ -231,6 +264,6 @@ def by_names(snapdiff, a, b, more, old, new):
             sums[side + 1] += row["objects"]
     score = Score(old, new)
     for amounts in rows.values():
-        if old.find(*amounts[:2]) or new.find(*amounts[2:]):
-            score.add(tuple(amounts), "names")
+        score.add(tuple(amounts), "names")
+    score.add_the_rest()
     return score

@@ -36,12 +36,9 @@ template <class T>
 std::size_t common(std::span<const T> a, std::span<const T> b, T more = 0) {
   std::size_t n = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const T in_a = a[i] + more;
-    if (in_a == b[j]) {
-      ++n, ++i, ++j;
-    } else {
-      in_a < b[j] ? ++i : ++j;
-    }
+    const T in_a = a[i] + more, in_b = b[j];  // without a branch, which nothing could foresee
+    n += in_a == in_b ? 1 : 0;
+    i += in_a <= in_b ? 1 : 0, j += in_b <= in_a ? 1 : 0;
   }
   return n;
 }
@@ -90,20 +87,23 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
     if (uses->size() == Positions::kMostUses) last = std::min(last, uses->back().run);
   }
   std::array<double, 2 * Positions::kMostUses> off{};
-  std::size_t runs = 0;
-  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end();) {
+  std::size_t runs = 0, near = 0;  // most runs are of one place alone, and far off
+  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end(); ++runs) {
     const std::uint64_t run = i == a.end() ? j->run : j == b.end() ? i->run : std::min(i->run, j->run);
     if (run > last) break;
     const double in_a = i != a.end() && i->run == run ? (i++)->objects : 0;
     const double in_b = j != b.end() && j->run == run ? (j++)->objects : 0;
-    off[runs++] = distance(in_a + 1, in_b + 1);
+    const double far = distance(in_a + 1, in_b + 1);
+    if (far < kFarUse) off[near++] = far;
   }
   if (runs < kFewContexts) return {};
+  if (near == 0) return {kFarUse, kFarUse, static_cast<double>(runs)};
+  std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(near));
+  std::fill(off.begin() + static_cast<std::ptrdiff_t>(near), off.begin() + static_cast<std::ptrdiff_t>(runs), kFarUse);
   const auto mean = [&off](std::size_t count) {
     return std::accumulate(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
            static_cast<double>(count);
   };
-  std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(runs));
   const std::size_t kept = runs == kFewContexts ? runs : runs - (runs + kFewContexts - 1) / 4;
   return {mean(runs), mean(kept), static_cast<double>(runs)};
 }
@@ -118,9 +118,8 @@ double alike_sizes(std::span<const std::int64_t> a, std::span<const std::int64_t
   return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(a, b, grown);
 }
 
-/// How alike two positions are used, 0 to 3: by whom, in how many stacks, for how much.
-double likely_same_use(const Position& x, const Position& y) {
-  const std::size_t both = common(x.from, y.from);
+/// How alike two positions are used, 0 to 3: by whom (`both`: of these both have), in how many stacks, for how much.
+double likely_same_use(const Position& x, const Position& y, std::size_t both) {
   const std::size_t any = x.from.size() + y.from.size() - both;
   const double callers = any == 0 ? 1 : static_cast<double>(both) / static_cast<double>(any);
   const double stacks = static_cast<double>(std::min(x.stacks, y.stacks)) / std::max({x.stacks, y.stacks, 1U});
@@ -145,12 +144,13 @@ bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == k
 class Alignment {
  public:
   Alignment(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
-            const std::vector<std::uint32_t>& in_b, const Shift& shift)
+            const std::vector<std::uint32_t>& in_b, const Shift& shift, AroundInCommon& around)
       : a_(a), b_(b), in_a_(in_a), in_b_(in_b), n_(in_a.size()), m_(in_b.size()), like_(n_ * m_) {
     for (const std::uint32_t p : in_a) line_a_.push_back(a.own_line(p));
     for (const std::uint32_t p : in_b) line_b_.push_back(b.own_line(p));
     for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift);
+      around.choose(a.all[in_a[i]]);
+      for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift, around);
     }
     if (has_resized()) tell_by_uses([this](std::size_t i, std::size_t j) { return may_be_resized(i, j); });
     tell_swapped();
@@ -318,11 +318,11 @@ class Alignment {
     }
   }
 
-  double likeness(std::size_t i, std::size_t j, const Shift& shift) const {
+  double likeness(std::size_t i, std::size_t j, const Shift& shift, const AroundInCommon& around) const {
     const Position& x = a_.all[in_a_[i]];
     const Position& y = b_.all[in_b_[j]];
-    const double next = overlap(x.next, y.next);
-    const double deep = overlap(x.deep, y.deep);
+    const double next = around.next.share(y.next);
+    const double deep = around.deep.share(y.deep);
     if (next == 0 && deep == 0) return kNever;
     double s = next > 0 ? 1 + 0.6 * next + 0.3 * deep : 0.4 + 0.4 * deep;
     if (allocates(x) && allocates(y)) {
@@ -333,7 +333,7 @@ class Alignment {
       }
     }
     if (next > 0) s += expected(i, j, shift);
-    return s + 0.3 * likely_same_use(x, y);
+    return s + 0.3 * likely_same_use(x, y, around.from.count(y.from));
   }
 
   bool same_parts(std::size_t i, std::size_t j) const {
@@ -437,13 +437,13 @@ class Alignment {
 }  // namespace
 
 void align(const Positions& before, const std::vector<std::uint32_t>& in_before, const Positions& after,
-           const std::vector<std::uint32_t>& in_after, const Shift& shift, const Pair& pair) {
+           const std::vector<std::uint32_t>& in_after, const Shift& shift, AroundInCommon& around, const Pair& pair) {
   if (in_before.size() * in_after.size() > kMostCells) return;
   if (in_before.size() == 1 && in_after.size() == 1) {
     pair(in_before.front(), in_after.front());
     return;
   }
-  Alignment(before, in_before, after, in_after, shift).run(pair);
+  Alignment(before, in_before, after, in_after, shift, around).run(pair);
 }
 
 }  // namespace snapdiff::diff::rebuild

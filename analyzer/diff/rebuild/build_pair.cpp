@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -12,6 +11,7 @@
 #include "analyzer/diff/rebuild/jumps.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 #include "analyzer/diff/rebuild/stack_groups.hpp"
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -34,10 +34,12 @@ std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
 
 /// Per function the first one of its file and name, numbers of closures apart.
 std::vector<std::uint32_t> first_alike(const Code& code) {
-  std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> first;
+  std::unordered_map<Hash128, std::uint32_t> first;
   std::vector<std::uint32_t> out(code.functions.size());
-  for (std::uint32_t f = 0; f < out.size(); ++f)
-    out[f] = first.try_emplace({code.functions[f].base, code.functions[f].file}, f).first->second;
+  for (std::uint32_t f = 0; f < out.size(); ++f) {
+    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
+    out[f] = first.try_emplace(hash_bytes(code.functions[f].base, file), f).first->second;
+  }
   return out;
 }
 
@@ -118,8 +120,17 @@ BuildPair::BuildPair(const Side& before, const Side& after)
 
 std::vector<Hash128> BuildPair::coincidences() const {
   std::vector<Hash128> out;
-  std::unordered_map<Hash128, std::uint32_t> classes;  // of positions of the baseline
-  classes.reserve(in_a_.all.size());
+  struct Known {
+    Hash128 key;
+    std::uint32_t of_line;
+  };
+  std::vector<Known> known;  // positions of the baseline
+  HashIndex index;
+  known.reserve(in_a_.all.size());
+  index.reserve(in_a_.all.size());
+  const auto find = [&](const Hash128& key) {
+    return index.find(key.low, [&](std::uint32_t row) { return known[row].key == key; });
+  };
   // By its frame, which other functions have not; a part by its lines and the function that it is a part of.
   const auto each_position = [](const Positions& positions, const auto& body) {
     const FrameTable& frames = positions.code().dictionary().frames;
@@ -138,14 +149,16 @@ std::vector<Hash128> BuildPair::coincidences() const {
     }
   };
   each_position(in_a_, [&](const Hash128& key, std::uint32_t position, FrameId) {
-    classes.emplace(key, lines_.before[position]);
+    if (find(key) != HashIndex::kAbsent) return;
+    index.insert(key.low, static_cast<std::uint32_t>(known.size()));
+    known.push_back({key, lines_.before[position]});
   });
   std::set<std::pair<std::uint32_t, std::int32_t>> places;  // function, line
   const auto place_of = [this](std::size_t i) { return std::pair(b_.function[i], b_.line[i]); };
   each_position(in_b_, [&](const Hash128& key, std::uint32_t position, FrameId frame) {
-    const auto found = classes.find(key);
-    if (found == classes.end()) return;
-    const std::uint32_t was = found->second, is = lines_.after[position];
+    const std::uint32_t found = find(key);
+    if (found == HashIndex::kAbsent) return;
+    const std::uint32_t was = known[found].of_line, is = lines_.after[position];
     // Where it may as well be another line, an equal one is no proof: the stacks are merged. Where neither side has a
     // counterpart elsewhere, the equal line is all there is.
     if (was == is ? lines_.ambiguous[was] != 0 : lines_.paired[was] != 0 || lines_.paired[is] != 0)
@@ -178,7 +191,7 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
     stack.entry = left[i].entry;
     stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
     if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[left[i].entry]));
-    stack.way = from.positions.code().way(left[i].entry);
+    stack.way = from.positions.way(left[i].entry);
     stack.folded = from.positions.folded(stack.entry);
     const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
     if (positions.empty()) continue;

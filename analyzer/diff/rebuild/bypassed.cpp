@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/diff/rebuild/amounts.hpp"
+#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -94,10 +95,24 @@ void find_replaced(const std::vector<OneRow>& runs, bool lines_tell, std::vector
 }
 
 std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_tell) {
-  std::unordered_map<std::uint64_t, std::vector<const OneRow*>> by_lines;
+  struct OfLines {
+    std::uint64_t hash;
+    std::vector<const OneRow*> rows;
+  };
+  std::vector<OfLines> by_lines;
+  HashIndex index;  // asked for more often than anything is there
+  const auto find = [&](std::uint64_t hash) {
+    return index.find(hash, [&](std::uint32_t at) { return by_lines[at].hash == hash; });
+  };
   for (const OneRow& run : runs) {
-    std::vector<const OneRow*>& equal = by_lines[LineHashes(run.stack->classes).all()];
-    if (equal.size() < kMostOfLines) equal.push_back(&run);
+    const std::uint64_t hash = LineHashes(run.stack->classes).all();
+    std::uint32_t at = find(hash);
+    if (at == HashIndex::kAbsent) {
+      at = static_cast<std::uint32_t>(by_lines.size());
+      by_lines.push_back({hash, {}});
+      index.insert(hash, at);
+    }
+    if (by_lines[at].rows.size() < kMostOfLines) by_lines[at].rows.push_back(&run);
   }
   std::vector<Bypass> out;
   for (const OneRow& run : runs) {
@@ -105,9 +120,9 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
     if (classes.size() > kDeepestBypass) continue;
     const LineHashes lines(classes);
     const auto add = [&](std::size_t k, std::size_t count) {
-      const auto found = by_lines.find(lines.without(k, count));
-      if (found == by_lines.end()) return;
-      for (const OneRow* other : found->second) {
+      const std::uint32_t found = find(lines.without(k, count));
+      if (found == HashIndex::kAbsent) return;
+      for (const OneRow* other : by_lines[found].rows) {
         if (other->row == run.row || other->stack->classes.size() + count != classes.size()) continue;
         const Vote vote = went_on(*run.row, *other->row);
         const bool alone = !run.row->on_both_sides() && !other->row->on_both_sides();

@@ -103,18 +103,48 @@ Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {
   join_inlined_closures();
 }
 
+/// What is known of a function of the dictionary.
+struct Code::Known {
+  enum class State : std::uint8_t { unseen, unnamed, program, library } state = State::unseen;
+  bool may_say_lines = false;  ///< its name may only repeat the line of a frame
+  bool is_part = false;
+  std::uint32_t function = kNone, way = 0;
+};
+
+/// Whether the frame's function is the program's, and which; looked at once.
+void Code::name_function(Known& known, std::size_t frame) {
+  const FunctionId id = d_.frames.function[frame];
+  const std::string_view name = this->name(id), file = this->file(id);
+  const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[frame])]];
+  const std::string shown = short_function_name(name);
+  if (is_library_frame(shown, file, module)) {
+    known.state = Known::State::library;
+    functions_of_library.push_back(id);
+    known.way = static_cast<std::uint32_t>(hash_bytes(last_parts_of(shown, 2)).low) | 1U;
+    return;
+  }
+  known.state = Known::State::program;
+  const std::string_view whole = without_clone_suffixes(name);
+  known.is_part = name.size() != whole.size();
+  const auto [entry, added] =
+      numbers_.try_emplace(hash_bytes(whole, hash_bytes(file).low), static_cast<std::uint32_t>(functions.size()));
+  known.function = entry->second;
+  if (!added) return;
+  Function made;
+  made.name = name;
+  made.file = file;
+  set_names(made, without_place(name));
+  functions.push_back(made);
+}
+
 void Code::name_functions() {
   const std::size_t frames = d_.frames.size();
   function.assign(frames, kNone);
   line = d_.frames.line;
   nameless_.assign(frames, 0);
-  unresolved_.assign(frames, 0);
-  part_.assign(frames, 0);
+  kind_.assign(frames, Kind::left_out);
   way_.assign(frames, 0);
-  std::unordered_map<Hash128, std::uint32_t> known;
-  std::vector<std::uint32_t> of_function(d_.functions.size(), kNone);
-  std::vector<std::uint8_t> state(d_.functions.size(), 0);  // 1 a function, 2 of the library
-  std::vector<std::uint32_t> way(d_.functions.size(), 0);
+  std::vector<Known> functions_known(d_.functions.size());
   // Not all of the dictionary: sides that share it do not share their functions, and what is hidden is not looked at.
   const UsedFrames used = UsedFrames::of(side_, d_);
   for (std::size_t k = 0; k < used.size(); ++k) {
@@ -124,44 +154,30 @@ void Code::name_functions() {
       any_left_out_ = true;
       const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[i])]];
       const bool address = f == 0 && (d_.frames.flags[i] & kFramePseudo) == 0;
-      unresolved_[i] = address && !is_library_module(module) ? 1 : 0;
+      if (address && !is_library_module(module)) kind_[i] = Kind::unresolved;
       continue;
     }
-    const std::string_view name = d_.strings[d_.functions.name[f]];
-    const std::string_view file = d_.strings[d_.functions.file[f]];
-    if (says_only_lines(name, file, line[i])) {
+    Known& known = functions_known[f];
+    if (known.state == Known::State::unseen) {
+      known.state = Known::State::unnamed;
+      const std::string_view name = this->name(d_.frames.function[i]);
+      known.may_say_lines = !name.empty() && is_digit(name.back()) && name.find(':') != std::string_view::npos;
+    }
+    if (known.may_say_lines && says_only_lines(name(d_.frames.function[i]), file(d_.frames.function[i]), line[i])) {
       nameless_[i] = 1;
       continue;
     }
-    if (state[f] == 0) {
-      const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[i])]];
-      const std::string shown = short_function_name(name);
-      state[f] = is_library_frame(shown, file, module) ? 2 : 1;
-      if (state[f] == 1) {
-        const Hash128 whole = hash_bytes(without_clone_suffixes(name), hash_bytes(file).low);
-        const auto [entry, added] = known.try_emplace(whole, static_cast<std::uint32_t>(functions.size()));
-        of_function[f] = entry->second;
-        if (added) {
-          Function made;
-          made.name = name;
-          made.file = file;
-          set_names(made, without_place(name));
-          functions.push_back(made);
-        }
-      } else {
-        functions_of_library.push_back(d_.frames.function[i]);
-        way[f] = static_cast<std::uint32_t>(hash_bytes(last_parts_of(shown, 2)).low) | 1U;
-      }
-    }
-    if (state[f] == 2) {
+    if (known.state == Known::State::unnamed) name_function(known, i);
+    if (known.state == Known::State::library) {
       any_left_out_ = true;
-      way_[i] = way[f];
+      way_[i] = known.way;
       continue;
     }
-    function[i] = of_function[f];
-    part_[i] = name.size() != without_clone_suffixes(name).size() ? 1 : 0;
-    any_left_out_ = any_left_out_ || part_[i] != 0;
+    function[i] = known.function;
+    kind_[i] = known.is_part ? Kind::part : Kind::whole;
+    any_left_out_ = any_left_out_ || known.is_part;
   }
+  numbers_ = {};
 }
 
 void Code::join_lines() {
@@ -200,6 +216,7 @@ void Code::join_lines() {
       functions.push_back({{}, file, {}, {}, {}, {}});
     }
     function[i] = made;
+    kind_[i] = Kind::whole;
   }
 }
 
@@ -268,20 +285,29 @@ void Code::join_inlined_closures() {
 std::span<const FrameId> Code::frames(std::size_t entry, std::vector<FrameId>& scratch) const {
   const std::span<const FrameId> all = side_.frames(entry).frames();
   if (!any_left_out_) return all;
-  scratch.clear();
+  if (scratch.size() < all.size()) scratch.resize(all.size());
+  std::size_t kept = 0;
   std::uint32_t part_of = kNone;
   for (const FrameId frame : all) {
-    if (unresolved_[index_of(frame)] != 0 && scratch.empty()) return {};
-    const std::uint32_t own = function[index_of(frame)];
-    if (own == kNone) continue;
-    const bool whole_of_part = own == part_of && part_[index_of(frame)] == 0;
-    part_of = part_[index_of(frame)] != 0 ? own : kNone;
-    if (!whole_of_part) scratch.push_back(frame);
+    const Kind kind = kind_[index_of(frame)];
+    if (kind == Kind::left_out) continue;
+    if (kind == Kind::unresolved) {
+      if (kept == 0) return {};
+      continue;
+    }
+    if (kind == Kind::part || part_of != kNone) {
+      const std::uint32_t own = function[index_of(frame)];
+      const bool whole_of_part = own == part_of && kind == Kind::whole;
+      part_of = kind == Kind::part ? own : kNone;
+      if (whole_of_part) continue;
+    }
+    scratch[kept++] = frame;
   }
-  return scratch;
+  return std::span<const FrameId>(scratch).first(kept);
 }
 
 std::uint32_t Code::way(std::size_t entry) const {
+  if (functions_of_library.empty()) return 0;
   std::uint32_t outermost = 0;
   for (const FrameId frame : side_.frames(entry).frames()) {
     if (way_[index_of(frame)] == 0) break;

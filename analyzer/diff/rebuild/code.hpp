@@ -5,11 +5,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diff/arena.hpp"
 #include "analyzer/diff/side.hpp"
+#include "snapdiff/hash.hpp"
 
 namespace snapdiff::diff::rebuild {
 
@@ -59,7 +61,11 @@ class Code {
   std::uint32_t way(std::size_t entry) const;
 
  private:
+  enum class Kind : std::uint8_t { whole, left_out, unresolved, part };
+  struct Known;
+
   void name_functions();
+  void name_function(Known& known, std::size_t frame);
   void join_lines();  ///< functions of frames that have lines only
   void join_inlined_closures();
   void set_names(Function& of, std::string_view plain);
@@ -67,10 +73,10 @@ class Code {
 
   const Side& side_;
   const Dictionary& d_;
-  std::vector<std::uint8_t> nameless_;    ///< per FrameId: only file and line are known
-  std::vector<std::uint8_t> unresolved_;  ///< per FrameId: an address of the program without a name
-  std::vector<std::uint8_t> part_;        ///< per FrameId: a clone of a part of a function
-  std::vector<std::uint32_t> way_;        ///< per FrameId: of a library frame, its name
+  std::vector<std::uint8_t> nameless_;  ///< per FrameId: only file and line are known
+  std::vector<Kind> kind_;              ///< per FrameId: an address of the program without a name, a clone of a part
+  std::vector<std::uint32_t> way_;      ///< per FrameId: of a library frame, its name
+  std::unordered_map<Hash128, std::uint32_t> numbers_;  ///< of functions by name and file, while they are named
   bool any_left_out_ = false;
   Arena<char> texts_;  ///< of names
 };

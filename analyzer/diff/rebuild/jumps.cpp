@@ -1,7 +1,10 @@
 #include "analyzer/diff/rebuild/jumps.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
+
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -50,8 +53,17 @@ std::vector<std::uint8_t> find_for(const Positions& positions, const Neighbourho
 }  // namespace
 
 Jumps find_jumps(const Positions& before, const Positions& after, std::size_t functions) {
-  const Neighbourhood in_before(before, functions), in_after(after, functions);
-  return {find_for(before, in_before, in_after), find_for(after, in_after, in_before)};
+  const std::size_t positions = before.all.size() + after.all.size();
+  std::optional<Neighbourhood> in_before, in_after;
+  for_each_parallel(2, positions, [&](std::size_t side) {
+    side == 0 ? in_before.emplace(before, functions) : in_after.emplace(after, functions);
+  });
+  Jumps out;
+  for_each_parallel(2, positions, [&](std::size_t side) {
+    side == 0 ? out.before = find_for(before, *in_before, *in_after)
+              : out.after = find_for(after, *in_after, *in_before);
+  });
+  return out;
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -49,26 +49,19 @@ struct Ends {
   std::int32_t first_moved = 0, last_moved = 0;
 };
 
-/// Lines that are aligned with exactly one line.
-class Paired {
- public:
-  void add(std::uint32_t a, std::uint32_t b) {
-    ++count_b_[b];
-    auto& [count, other] = of_a_[a];
-    ++count;
-    other = b;
-  }
-  /// kNone where no line or more than one fits.
-  std::uint32_t of(std::uint32_t a) const {
-    const auto found = of_a_.find(a);
-    if (found == of_a_.end() || found->second.first != 1) return kNone;
-    return count_b_.at(found->second.second) == 1 ? found->second.second : kNone;
-  }
+using AlignedLines = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
- private:
-  std::unordered_map<std::uint32_t, std::pair<std::size_t, std::uint32_t>> of_a_;
-  std::unordered_map<std::uint32_t, std::size_t> count_b_;
-};
+/// The line that `a` is aligned with; kNone where no line or more than one fits, to one of the two.
+std::uint32_t only_partner(const AlignedLines& aligned, std::uint32_t a) {
+  std::uint32_t b = kNone;
+  for (const auto& [here, there] : aligned) {
+    if (here != a) continue;
+    if (b != kNone) return kNone;
+    b = there;
+  }
+  const auto of_b = [b](const auto& pair) { return pair.second == b; };
+  return b != kNone && std::count_if(aligned.begin(), aligned.end(), of_b) == 1 ? b : kNone;
+}
 
 /// Aligns the lines of all functions of two sides.
 class Lines {
@@ -97,9 +90,8 @@ class Lines {
     std::unordered_map<std::string_view, std::vector<Ends>, KeyedHash> files;
     for (std::uint32_t f = 0; f < in_a_.size(); ++f) {
       if (in_a_[f].empty() || in_b_[f].empty()) continue;
-      Paired paired;
-      for (const auto& [a, b] : pairs_[f]) paired.add(a, b);
-      const std::uint32_t first = paired.of(in_a_[f].front()), last = paired.of(in_a_[f].back());
+      const std::uint32_t first = only_partner(pairs_[f], in_a_[f].front());
+      const std::uint32_t last = only_partner(pairs_[f], in_a_[f].back());
       if (first == kNone || last == kNone) continue;
       const auto moved = [&](std::uint32_t a, std::uint32_t b) { return b_.own_line(b) - a_.own_line(a); };
       const std::int32_t begin = a_.own_line(in_a_[f].front()), end = a_.own_line(in_a_[f].back());
@@ -143,10 +135,11 @@ class Lines {
     pairs_.resize(in_a_.size());
     constexpr std::size_t kShares = 16;
     for_each_parallel(kShares, a_.all.size() + b_.all.size(), [&](std::size_t share) {
+      AroundInCommon around(in_a_.size());
       for (std::size_t f = in_a_.size() * share / kShares; f < in_a_.size() * (share + 1) / kShares; ++f) {
         if (in_a_[f].empty() || in_b_[f].empty() || !which(f)) continue;
         pairs_[f].clear();
-        align(a_, in_a_[f], b_, in_b_[f], shifts_[f],
+        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], around,
               [&, f](std::uint32_t a, std::uint32_t b) { pairs_[f].emplace_back(a, b); });
       }
     });
@@ -158,7 +151,7 @@ class Lines {
   std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
   std::unordered_map<std::string_view, Moves, KeyedHash> of_file_;
   std::vector<Shift> shifts_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> pairs_;  ///< per function
+  std::vector<AlignedLines> pairs_;  ///< per function
 };
 
 }  // namespace

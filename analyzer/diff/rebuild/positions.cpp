@@ -114,14 +114,17 @@ std::uint32_t Positions::position_of(std::uint64_t hash, const Position& made) {
 
 /// Adds the positions of a stack to `stacks_`. True: it has frames of functions that only this side has.
 bool Positions::walk(std::span<const FrameId> frames) {
-  const auto begin = static_cast<std::ptrdiff_t>(stacks_.size());
+  const std::size_t begin = stacks_.size();
+  stacks_.resize(begin + frames.size());  // as many at most
+  std::uint32_t* const end = stacks_.data() + stacks_.size();
+  std::uint32_t* first = end;  // of what is found, from the root down
   bool folded = false;
   std::uint32_t current = kNone;
   std::size_t nameless = 0;  // who they are on the other side nobody knows: they are no sign of new code
-  for (std::size_t k = frames.size(); k-- > 0;) {  // from the root
+  for (std::size_t k = frames.size(); k-- > 0;) {
     const std::uint32_t own = base(frames[k]);
     if (own != kNone) {
-      if (current != kNone) stacks_.push_back(current);
+      if (current != kNone) *--first = current;
       current = own;
       continue;
     }
@@ -130,17 +133,18 @@ bool Positions::walk(std::span<const FrameId> frames) {
     if (code_.functions[function].is_named_by_place()) ++nameless;
     const std::uint32_t other = stands_in_[function];
     if (other != kNone && current != kNone && function_[current] != other) {
-      stacks_.push_back(current);
+      *--first = current;
       current = line_of(other, frames[k], true);
       continue;
     }
     if (current != kNone && !leaves_out_) current = part_of(current, frames[k]);
   }
-  if (current != kNone) stacks_.push_back(current);
+  if (current != kNone) *--first = current;
   // Where most functions have no counterpart, their callers are no evidence: new code below an old function is new.
-  const std::size_t found = stacks_.size() - static_cast<std::size_t>(begin);
-  if (2 * found < frames.size() - nameless) stacks_.resize(static_cast<std::size_t>(begin));
-  std::reverse(stacks_.begin() + begin, stacks_.end());
+  if (2 * static_cast<std::size_t>(end - first) < frames.size() - nameless) first = end;
+  std::uint32_t* const to = stacks_.data() + begin;
+  if (first != to) std::copy(first, end, to);
+  stacks_.resize(begin + static_cast<std::size_t>(end - first));
   return folded;
 }
 
@@ -152,10 +156,12 @@ void Positions::walk_all() {
   stacks_.reserve(frames);
   end_of_stack_.reserve(entries);
   folded_.reserve(entries);
+  way_.reserve(entries);
   std::vector<FrameId> scratch;
   for (std::size_t entry = 0; entry < entries; ++entry) {
     folded_.push_back(walk(code_.frames(entry, scratch)) ? 1 : 0);
     end_of_stack_.push_back(stacks_.size());
+    way_.push_back(code_.way(entry));
   }
 }
 
@@ -206,8 +212,11 @@ class Positions::Gathering {
   };
   /// A stack whose run of functions is a context of its positions.
   struct Run {
-    std::uint32_t entry;
     std::uint64_t run;
+    std::uint64_t call;  ///< the run with the size of the objects
+    std::int64_t objects;
+    std::uint32_t entry;
+    friend bool operator<(const Run& x, const Run& y) { return x.run != y.run ? x.run < y.run : x.entry < y.entry; }
   };
   struct Passing {
     std::uint32_t run;  ///< in `runs_`
@@ -252,8 +261,10 @@ class Positions::Gathering {
       for (const std::uint32_t position : positions_.stack(entry)) {
         if (left_out[position] == 0) run = add_to_run(run, names[positions_.function_[position]]);
       }
-      if (((run >> 32U) & bits) == 0) runs_.push_back({entry, run});
+      if (((run >> 32U) & bits) == 0)
+        runs_.push_back({run, mix64(run ^ static_cast<std::uint64_t>(size_of(entry))), objects_of(entry), entry});
     }
+    std::sort(runs_.begin(), runs_.end());
   }
 
   /// Functions, each once.
@@ -336,27 +347,20 @@ class Positions::Gathering {
     for (std::size_t p = 0; p < count_; ++p) {
       contexts.clear();
       uses.clear();
-      for (const Passing& one : passing[p]) {
-        const auto& [entry, run] = runs_[one.run];
-        const std::int64_t objects = objects_of(entry);
-        contexts.push_back(one.site ? run : mix64(run ^ static_cast<std::uint64_t>(size_of(entry))));
-        if (objects > 0) uses.push_back({run, static_cast<double>(objects)});
+      for (const Passing& one : passing[p]) {  // by run
+        const Run& run = runs_[one.run];
+        contexts.push_back(one.site ? run.run : run.call);
+        if (run.objects <= 0) continue;
+        const auto objects = static_cast<double>(run.objects);
+        if (!uses.empty() && uses.back().run == run.run) {
+          uses.back().objects += objects;
+        } else if (uses.size() < kMostUses) {
+          uses.push_back({run.run, objects});
+        }
       }
       std::sort(contexts.begin(), contexts.end());
       contexts.erase(std::unique(contexts.begin(), contexts.end()), contexts.end());
       contexts.resize(std::min(contexts.size(), kMostContexts));
-      std::stable_sort(uses.begin(), uses.end(), [](const Use& x, const Use& y) { return x.run < y.run; });
-      std::size_t kept = 0;
-      for (const Use& use : uses) {
-        if (kept > 0 && uses[kept - 1].run == use.run) {
-          uses[kept - 1].objects += use.objects;
-        } else if (kept == kMostUses) {
-          break;
-        } else {
-          uses[kept++] = use;
-        }
-      }
-      uses.resize(kept);
       positions_.contexts_.add(contexts);
       positions_.uses_.add(uses);
     }
@@ -370,7 +374,7 @@ class Positions::Gathering {
     ByPosition<Site> sites(counts);
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       if (!positions_.stack(entry).empty())
-        sites.add(positions_.stack(entry).front(), {positions_.code_.way(entry), size_of(entry), objects_of(entry)});
+        sites.add(positions_.stack(entry).front(), {positions_.way(entry), size_of(entry), objects_of(entry)});
     }
     std::vector<std::uint32_t> ways;
     std::vector<std::int64_t> sizes;

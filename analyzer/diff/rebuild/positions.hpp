@@ -82,6 +82,8 @@ class Positions {
     const std::size_t begin = entry == 0 ? 0 : end_of_stack_[entry - 1];
     return std::span<const std::uint32_t>(stacks_).subspan(begin, end_of_stack_[entry] - begin);
   }
+  /// How the entry asks for memory: Code::way().
+  std::uint32_t way(std::size_t entry) const { return way_[entry]; }
   /// Whether it has frames of functions that only this side has.
   bool folded(std::size_t entry) const { return folded_[entry] != 0; }
 
@@ -125,6 +127,7 @@ class Positions {
   std::vector<std::uint32_t> stacks_;  ///< positions of all entries, one after the other
   std::vector<std::size_t> end_of_stack_;
   std::vector<std::uint8_t> folded_;
+  std::vector<std::uint32_t> way_;
 };
 
 }  // namespace snapdiff::diff::rebuild

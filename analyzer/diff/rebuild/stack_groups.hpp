@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,35 +38,36 @@ void drop(Stacks& stacks, const std::vector<std::uint8_t>& used) {
   stacks.resize(kept);
 }
 
-/// In shares by their keys, which are hashes: several threads sort them, and put together they are sorted.
-inline void sort(std::vector<Keyed>& keyed) {
-  constexpr std::size_t kShares = 4;
-  std::array<std::size_t, kShares + 1> end{};
-  end[kShares] = keyed.size();
-  auto begin = keyed.begin();
-  for (std::size_t share = 1; share < kShares; ++share) {
-    const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() / kShares * share;
-    begin = std::partition(begin, keyed.end(), [&](const Keyed& one) { return one.key.high < limit; });
-    end[share] = static_cast<std::size_t>(begin - keyed.begin());
-  }
-  for_each_parallel(kShares, keyed.size(), [&](std::size_t share) {
-    std::sort(keyed.begin() + static_cast<std::ptrdiff_t>(end[share]),
-              keyed.begin() + static_cast<std::ptrdiff_t>(end[share + 1]));
+/// The stacks of both sides that have a key, sorted: in shares by their keys, which are hashes, so that several threads
+/// sort them and put together they are sorted.
+template <class Stacks, class Key>
+std::vector<Keyed> sorted_by_key(const Stacks& before, const Stacks& after, Key key) {
+  constexpr unsigned kShareBits = 4;
+  std::array<std::size_t, (1U << kShareBits) + 1> end{};
+  const auto share_of = [](const Hash128& hash) { return static_cast<std::size_t>(hash.high >> (64U - kShareBits)); };
+  const auto each = [&](auto body) {
+    for (const Stacks* side : {&before, &after}) {
+      for (std::uint32_t i = 0; i < side->size(); ++i) {
+        if ((*side)[i].key != Hash128{}) body(Keyed{key((*side)[i]), i, side == &after});
+      }
+    }
+  };
+  each([&](const Keyed& one) { ++end[share_of(one.key) + 1]; });
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<Keyed> keyed(end.back());
+  each([&](const Keyed& one) { keyed[end[share_of(one.key)]++] = one; });  // from its begin on
+  for_each_parallel(end.size() - 1, keyed.size(), [&](std::size_t share) {
+    const std::size_t begin = share == 0 ? 0 : end[share - 1];
+    std::sort(keyed.begin() + static_cast<std::ptrdiff_t>(begin),
+              keyed.begin() + static_cast<std::ptrdiff_t>(end[share]));
   });
+  return keyed;
 }
 
 /// Calls body(group of before, group of after) for stacks of equal key that both sides have.
 template <class Stacks, class Key, class Body>
 void each_group(const Stacks& before, const Stacks& after, Key key, Body body) {
-  std::vector<Keyed> keyed;
-  keyed.reserve(before.size() + after.size());
-  for (std::uint32_t i = 0; i < before.size(); ++i) {
-    if (before[i].key != Hash128{}) keyed.push_back({key(before[i]), i, false});
-  }
-  for (std::uint32_t i = 0; i < after.size(); ++i) {
-    if (after[i].key != Hash128{}) keyed.push_back({key(after[i]), i, true});
-  }
-  sort(keyed);
+  const std::vector<Keyed> keyed = sorted_by_key(before, after, key);
   for (std::size_t begin = 0; begin < keyed.size();) {
     std::size_t middle = begin, end = begin;
     while (end < keyed.size() && keyed[end].key == keyed[begin].key) {

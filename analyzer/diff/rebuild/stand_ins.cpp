@@ -27,17 +27,20 @@ struct Numbered {
 
   bool all_known() const { return std::find(number.begin(), number.end(), kNone) == number.end(); }
 
-  /// visit(frame's function, line, place) for each frame whose neighbours are functions of both sides.
+  /// visit(frame's function, its number, line, place) for each frame whose neighbours are functions of both sides.
   template <class Visit>
   void each_frame(Visit visit) const {
     std::vector<FrameId> scratch;
     const auto of = [&](FrameId frame) { return number[code.function[index_of(frame)]]; };
     for (std::size_t entry = 0; entry < code.side().stack.size(); ++entry) {
       const std::span<const FrameId> frames = code.frames(entry, scratch);
+      std::uint32_t below = kCallsNothing, own = frames.empty() ? kNone : of(frames[0]);
       for (std::size_t k = 0; k + 1 < frames.size(); ++k) {
-        const Place place{of(frames[k + 1]), k == 0 ? kCallsNothing : of(frames[k - 1])};
-        if (place.first != kNone && place.second != kNone)
-          visit(code.function[index_of(frames[k])], code.line[index_of(frames[k])], place);
+        const std::uint32_t above = of(frames[k + 1]);
+        if (above != kNone && below != kNone)
+          visit(code.function[index_of(frames[k])], own, code.line[index_of(frames[k])], Place(above, below));
+        below = own;
+        own = above;
       }
     }
   }
@@ -46,8 +49,8 @@ struct Numbered {
 /// Where the functions stand that one side alone has.
 std::unordered_map<std::uint32_t, std::set<Place>> places_of_unknown(const Numbered& side) {
   std::unordered_map<std::uint32_t, std::set<Place>> out;
-  side.each_frame([&](std::uint32_t function, std::int32_t, const Place& place) {
-    if (side.number[function] == kNone) out[function].insert(place);
+  side.each_frame([&](std::uint32_t function, std::uint32_t number, std::int32_t, const Place& place) {
+    if (number == kNone) out[function].insert(place);
   });
   return out;
 }
@@ -58,8 +61,7 @@ std::map<Place, std::set<std::uint32_t>> standing_in(const Numbered& side, const
   std::vector<std::uint8_t> calls(functions, 0);
   for (const Place& place : places) calls[place.first] = 1;
   std::map<Place, std::set<std::uint32_t>> out;
-  side.each_frame([&](std::uint32_t function, std::int32_t, const Place& place) {
-    const std::uint32_t number = side.number[function];
+  side.each_frame([&](std::uint32_t, std::uint32_t number, std::int32_t, const Place& place) {
     if (number == kNone || calls[place.first] == 0 || number == place.first || number == place.second) return;
     if (!places.contains(place)) return;
     std::set<std::uint32_t>& there = out[place];
@@ -74,8 +76,7 @@ std::map<Place, std::set<std::int32_t>> lines_of(const Numbered& side, const std
   std::vector<std::uint8_t> wanted(all, 0);
   for (const std::uint32_t f : functions) wanted[f] = 1;
   std::map<Place, std::set<std::int32_t>> out;
-  side.each_frame([&](std::uint32_t function, std::int32_t line, const Place& place) {
-    const std::uint32_t number = side.number[function];
+  side.each_frame([&](std::uint32_t, std::uint32_t number, std::int32_t line, const Place& place) {
     if (number != kNone && wanted[number] != 0) out[{number, place.second}].insert(line);
   });
   return out;
