@@ -44,7 +44,7 @@ double in_size(double x_before, double x_after, double y_before, double y_after)
   if (x == 0 && y == 0) return 0;
   const bool little = grew_little(x_before, x_after) && grew_little(y_before, y_after);
   if (x == y && little) return kGrownSize;
-  if ((x > 0) == (y > 0) && x != 0 && y != 0 && little) return kOtherSize;
+  if (x != 0 && y != 0 && little) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
 }
 

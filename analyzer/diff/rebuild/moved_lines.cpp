@@ -108,6 +108,12 @@ class Rests {
     return found == by_rest_.end() ? std::span<const Gap>() : found->second;
   }
 
+  /// Whether the stack itself is there, with objects of about the same size: members came or went, no line did.
+  bool has_as_before(const Gap& gap) const {
+    const std::int64_t size = size_at(gap, gap.line);
+    return size != 0 && grown_a_little(gap.size, size);
+  }
+
   /// Calls body(number of the move, whether the size is the same) for each line that this one may have become.
   template <class Body>
   void each_move(const Gap& from, Body body) const {
@@ -152,7 +158,12 @@ struct Moved {
   bool most_stacks = false;  ///< by number: a new leak may hold more than all of them
 };
 
-Moved how_much_moved(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& there) {
+Moved how_much_moved(const Code& code, std::vector<std::uint32_t> entries, Gaps& gaps, const Rests& there) {
+  std::erase_if(entries, [&](std::uint32_t entry) {
+    bool as_before = false;
+    gaps.each(entry, [&](const Gap& gap) { as_before = as_before || there.has_as_before(gap); });
+    return as_before;
+  });
   std::unordered_map<std::uint64_t, std::size_t> moves;
   for (const std::uint32_t entry : entries)
     gaps.each(entry, [&](const Gap& gap) { there.each_move(gap, [&](std::uint64_t move, bool) { ++moves[move]; }); });
