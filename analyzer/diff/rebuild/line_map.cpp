@@ -182,10 +182,13 @@ class Parts {
     if (position.above == kNone || !position.final || !counterparts_[part].empty()) return kNone;
     const std::uint32_t there = of_line_[whole(part)];
     if (there == kNone || there == kSeveral) return kNone;
-    return std::find_first_of(position.next.begin(), position.next.end(), other_.all[there].next.begin(),
-                              other_.all[there].next.end()) == position.next.end()
-               ? kNone
-               : there;
+    // What it allocates itself is another site.
+    const std::span<const std::uint32_t> calls = other_.all[there].next;
+    return std::any_of(
+               position.next.begin(), position.next.end(),
+               [&](std::uint32_t f) { return f != kAllocation && std::binary_search(calls.begin(), calls.end(), f); })
+               ? there
+               : kNone;
   }
 
  private:
