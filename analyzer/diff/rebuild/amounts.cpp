@@ -90,8 +90,9 @@ bool heavier(const RowAmounts& x, const RowAmounts& y) {
 }
 
 Exchange explain(const Amounts& x, const Amounts& y) {
-  const double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
-  const double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
+  double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
+  double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
+  if ((x.of_sites || y.of_sites) && crossed >= kOtherSize) sizes = crossed = 0;
   return {sizes + in_count(x, x) + in_count(y, y), crossed + in_count(x, y) + in_count(y, x)};
 }
 

@@ -194,32 +194,34 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   Resized all;
   if (!any_left) {
     all = resized();
-    if (std::min(all.before.size(), all.after.size()) < kFewStacks &&
-        std::max(left.before.size(), left.after.size()) < kFewStacks)
-      return false;
+    if (all.before.empty() && std::max(left.before.size(), left.after.size()) < kFewStacks) return false;
   }
   bool differs = false;
   const bool shared = a.dictionary == b.dictionary;
   const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
   const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
   if (!first.may_differ || !second.may_differ) return any_left && differs && (first.may_differ || second.may_differ);
-  if (!any_left) return lines_exchanged(code().first, code().second, all.before, all.after) || put_between();
-  if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
-  // With what holds other objects now: where lines moved by as much as they are apart, they lie on each other.
+  // With what holds other objects now: where lines moved by as much as they are apart, they lie on each other, and a
+  // leak may begin where a site was.
   const auto moved_with_resized = [&] {
     const auto& [code_before, code_after] = code();
     all = resized();
     all.before.insert(all.before.end(), left.before.begin(), left.before.end());
     all.after.insert(all.after.end(), left.after.begin(), left.after.end());
-    if (std::min(share_of(before, all.before), share_of(after, all.after)) < kSomeLeft) return false;
-    return differ_by_a_line(code_before, code_after, all.before, all.after);
+    const double share = std::min(share_of(before, all.before), share_of(after, all.after));
+    return differ_by_a_line(code_before, code_after, all.before, all.after, Like::as_many) ||
+           (share >= kSomeLeft && differ_by_a_line(code_before, code_after, all.before, all.after));
   };
+  const auto few_moved = [&] {
+    return std::max(before.stack.size(), after.stack.size()) <= kMostResized &&
+           common_share(first, second, true) >= kCommonNames && moved_with_resized();
+  };
+  if (!any_left)
+    return lines_exchanged(code().first, code().second, all.before, all.after) || put_between() || few_moved();
+  if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
   const bool few = left.before.size() < kFewStacks || left.after.size() < kFewStacks;
   const double share = std::min(left.share_before, left.share_after);
-  if (few || share < kSomeLeft) {
-    const bool small = std::max(before.stack.size(), after.stack.size()) <= kMostResized;
-    return put_between() || (small && common_share(first, second, true) >= kCommonNames && moved_with_resized());
-  }
+  if (few || share < kSomeLeft) return put_between() || few_moved();
   if (common_share(first, second, true) < kCommonNames) return put_between();
   if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
   const auto& [code_before, code_after] = code();
