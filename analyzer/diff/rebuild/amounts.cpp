@@ -44,7 +44,7 @@ double in_size(double x_before, double x_after, double y_before, double y_after)
   if (x == 0 && y == 0) return 0;
   const bool little = grew_little(x_before, x_after) && grew_little(y_before, y_after);
   if (x == y && little) return kGrownSize;
-  if ((x > 0) == (y > 0) && x != 0 && y != 0 && little) return kOtherSize;
+  if (x != 0 && y != 0 && little) return kOtherSize;
   return (x == 0 ? 0 : kOtherSize) + (y == 0 ? 0 : kOtherSize);
 }
 
@@ -90,8 +90,9 @@ bool heavier(const RowAmounts& x, const RowAmounts& y) {
 }
 
 Exchange explain(const Amounts& x, const Amounts& y) {
-  const double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
-  const double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
+  double sizes = in_size(x.size_before(), x.size_after(), y.size_before(), y.size_after());
+  double crossed = in_size(x.size_before(), y.size_after(), y.size_before(), x.size_after());
+  if ((x.of_sites || y.of_sites) && crossed >= kOtherSize) sizes = crossed = 0;
   return {sizes + in_count(x, x) + in_count(y, y), crossed + in_count(x, y) + in_count(y, x)};
 }
 

@@ -14,6 +14,7 @@ struct Amounts {
   double bytes_before = 0, bytes_after = 0;
   double objects_before = 0, objects_after = 0;
   std::uint32_t stacks_before = 0, stacks_after = 0;
+  bool of_sites = false;  ///< of several sites that no line distinguishes: a mean size is that of none of them
 
   /// One more stack.
   void add(bool after, double bytes, double objects) {
@@ -22,7 +23,7 @@ struct Amounts {
     ++(after ? stacks_after : stacks_before);
   }
   Amounts mirrored() const {
-    return {bytes_after, bytes_before, objects_after, objects_before, stacks_after, stacks_before};
+    return {bytes_after, bytes_before, objects_after, objects_before, stacks_after, stacks_before, of_sites};
   }
   bool on_both_sides() const { return objects_before > 0 && objects_after > 0; }
   /// Of a row that both sides have.

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/amounts.hpp"
 #include "analyzer/diff/rebuild/jumps.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 #include "analyzer/diff/rebuild/stack_groups.hpp"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr double kAlike = 0.6;           // of a stack with gaps
 constexpr double kClearlyBest = 0.04;    // by which the best counterpart beats the second
+constexpr double kFarOff = 2;            // of the logarithm of a number of objects: of another size
+constexpr double kAsFarOff = 0.1;        // of two runs of one program
+constexpr double kGrownObjects = 0.25;   // of their size: with new members, or rounded up
 constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
 constexpr std::size_t kDeepestCompared = 64;
 constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
@@ -241,6 +245,13 @@ bool BuildPair::contradict(const Stack& a, const Stack& b) {
   return rebuild::contradict(objects(a), objects(b));
 }
 
+/// How much the number of objects changed if two stacks are one; much where these have another size.
+double BuildPair::off_amount(const Stack& a, const Stack& b) {
+  const Amounts held{a.value, b.value, a.objects, b.objects};
+  if (!held.on_both_sides()) return 0;
+  return differ_by(1 + kGrownObjects, held.size_before(), held.size_after()) ? kFarOff : held.moved();
+}
+
 void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   each_group(
@@ -270,7 +281,7 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   drop(after_, used_b);
 }
 
-double BuildPair::alike(const Stack& a, const Stack& b) const {
+BuildPair::Likeness BuildPair::alike(const Stack& a, const Stack& b) const {
   const std::size_t n = std::min(a.classes.size(), kDeepestCompared);
   const std::size_t m = std::min(b.classes.size(), kDeepestCompared);
   std::array<double, kDeepestCompared + 1> row{}, next{};
@@ -289,8 +300,9 @@ double BuildPair::alike(const Stack& a, const Stack& b) const {
     row = next;
   }
   // Frames come and go; where both sides have frames that the other has not, it is another way.
-  if (row[m] < kCovered * static_cast<double>(std::min(n, m))) return 0;
-  return 2 * row[m] / static_cast<double>(n + m);
+  const auto shorter = static_cast<double>(std::min(n, m));
+  if (row[m] < kCovered * shorter) return {};
+  return {2 * row[m] / static_cast<double>(n + m), row[m] >= shorter};
 }
 
 /// Whether no line says that two stacks of equal functions are different ones.
@@ -320,14 +332,19 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
         struct Best {
           std::size_t other = 0;
           double score = 0, second = 0;
-          void offer(std::size_t candidate, double s) {
-            second = std::max(second, std::min(s, score));
-            if (s > score) {
-              score = s;
-              other = candidate;
-            }
+          double off = 0, least_off = kFarOff;  ///< amounts: of the best, and of all that lack no frame
+          void offer(std::size_t candidate, const Likeness& like) {
+            second = std::max(second, std::min(like.score, score));
+            if (like.whole) least_off = std::min(least_off, like.off);
+            if (like.score <= score) return;
+            score = like.score;
+            off = like.off;
+            other = candidate;
           }
-          bool clear() const { return score >= kAlike && score - second >= kClearlyBest; }
+          /// Of several that only have frames more, or less, it is none that holds another amount.
+          bool clear() const {
+            return score >= kAlike && score - second >= kClearlyBest && off <= least_off + kAsFarOff;
+          }
         };
         std::vector<Best> of_a(from.size()), of_b(to.size());
         for (std::size_t i = 0; i < from.size(); ++i) {
@@ -336,7 +353,8 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
             const Stack& b = after_[to[j]];
             const bool leaf = a.classes.front() == b.classes.front() || lines_.paired[a.classes.front()] == 0 ||
                               lines_.paired[b.classes.front()] == 0;
-            const double s = leaf && !contradict(a, b) ? alike(a, b) : 0;
+            Likeness s = leaf && !contradict(a, b) ? alike(a, b) : Likeness{};
+            if (s.score > 0) s.off = off_amount(a, b);
             of_a[i].offer(j, s);
             of_b[j].offer(i, s);
           }

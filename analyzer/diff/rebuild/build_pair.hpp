@@ -83,7 +83,13 @@ class BuildPair {
   void join_equal(RowUnion& rows, bool with_way);
   void join_with_gaps(RowUnion& rows);
   void merge(RowUnion& rows);
-  double alike(const Stack& a, const Stack& b) const;
+  struct Likeness {
+    double score = 0;
+    bool whole = false;  ///< all frames of one are in the other
+    double off = 0;      ///< off_amount()
+  };
+  Likeness alike(const Stack& a, const Stack& b) const;
+  static double off_amount(const Stack& a, const Stack& b);
   bool compatible(const Stack& a, const Stack& b) const;
   MatchTier tier_of(const Stack& a, const Stack& b, bool way_differs) const;
   void count_renamed(const Stack& joined);  ///< of the current side

@@ -154,7 +154,8 @@ std::vector<RowAmounts> heaviest_rows(std::vector<RowAmounts> rows) {
 
 void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows) {
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
-  const std::vector<RowAmounts> all = heaviest_rows(amounts_of_rows(c, s, rows));
+  std::vector<RowAmounts> all = heaviest_rows(amounts_of_rows(c, s, rows));
+  for (RowAmounts& row : all) row.of_sites = !pair.lines_tell();
   std::vector<std::uint32_t> place_of_row(c.unit_count(), kNone);  // in `all`
   for (std::uint32_t i = 0; i < all.size(); ++i) place_of_row[all[i].unit] = i;
   const auto stacks_of = [&](bool of_after) {

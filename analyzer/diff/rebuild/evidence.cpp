@@ -1,6 +1,7 @@
 #include "analyzer/diff/rebuild/evidence.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -160,6 +161,14 @@ double common_share(const Half& a, const Half& b, bool last) {
   return names.empty() ? 0 : static_cast<double>(both) / static_cast<double>(names.size());
 }
 
+/// Share of a side's bytes that some of its entries hold.
+double share_of(const Side& side, const std::vector<std::uint32_t>& entries) {
+  double all = 0, some = 0;
+  for (const std::int64_t value : side.value) all += std::abs(static_cast<double>(value));
+  for (const std::uint32_t entry : entries) some += std::abs(static_cast<double>(side.value[entry]));
+  return all > 0 ? some / all : 0;
+}
+
 }  // namespace
 
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
@@ -185,29 +194,40 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   Resized all;
   if (!any_left) {
     all = resized();
-    if (std::min(all.before.size(), all.after.size()) < kFewStacks &&
-        std::max(left.before.size(), left.after.size()) < kFewStacks)
-      return false;
+    if (all.before.empty() && std::max(left.before.size(), left.after.size()) < kFewStacks) return false;
   }
   bool differs = false;
   const bool shared = a.dictionary == b.dictionary;
   const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
   const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
   if (!first.may_differ || !second.may_differ) return any_left && differs && (first.may_differ || second.may_differ);
-  if (!any_left) return lines_exchanged(code().first, code().second, all.before, all.after) || put_between();
+  // With what holds other objects now: where lines moved by as much as they are apart, they lie on each other, and a
+  // leak may begin where a site was.
+  const auto moved_with_resized = [&] {
+    const auto& [code_before, code_after] = code();
+    all = resized();
+    all.before.insert(all.before.end(), left.before.begin(), left.before.end());
+    all.after.insert(all.after.end(), left.after.begin(), left.after.end());
+    const double share = std::min(share_of(before, all.before), share_of(after, all.after));
+    return differ_by_a_line(code_before, code_after, all.before, all.after, Like::as_many) ||
+           (share >= kSomeLeft && differ_by_a_line(code_before, code_after, all.before, all.after));
+  };
+  const auto few_moved = [&] {
+    return std::max(before.stack.size(), after.stack.size()) <= kMostResized &&
+           common_share(first, second, true) >= kCommonNames && moved_with_resized();
+  };
+  if (!any_left)
+    return lines_exchanged(code().first, code().second, all.before, all.after) || put_between() || few_moved();
   if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
-  if (left.before.size() < kFewStacks || left.after.size() < kFewStacks) return put_between();
+  const bool few = left.before.size() < kFewStacks || left.after.size() < kFewStacks;
   const double share = std::min(left.share_before, left.share_after);
-  if (share < kSomeLeft || common_share(first, second, true) < kCommonNames) return put_between();
+  if (few || share < kSomeLeft) return put_between() || few_moved();
+  if (common_share(first, second, true) < kCommonNames) return put_between();
   if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
   const auto& [code_before, code_after] = code();
-  if (is_other_code(code_before, code_after, left.before, left.after)) return true;
-  if (differ_by_a_line(code_before, code_after, left.before, left.after)) return true;
-  if (functions_replaced(code_before, code_after, left.before, left.after)) return true;
-  all = resized();
-  all.before.insert(all.before.end(), left.before.begin(), left.before.end());
-  all.after.insert(all.after.end(), left.after.begin(), left.after.end());
-  return differ_by_a_line(code_before, code_after, all.before, all.after);
+  return is_other_code(code_before, code_after, left.before, left.after) ||
+         differ_by_a_line(code_before, code_after, left.before, left.after) ||
+         functions_replaced(code_before, code_after, left.before, left.after) || moved_with_resized();
 }
 
 }  // namespace snapdiff::diff::rebuild

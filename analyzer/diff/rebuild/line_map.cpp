@@ -154,6 +154,49 @@ class Lines {
   std::vector<AlignedLines> pairs_;  ///< per function
 };
 
+/// A line of one side that the frames of a function of this side alone made a part of another one, and that no line
+/// is: where such a function calls, the line itself does in a build that leaves its frame out.
+class Parts {
+ public:
+  Parts(const Positions& own, const Positions& other, const std::vector<std::vector<std::uint32_t>>& counterparts)
+      : own_(own), other_(other), counterparts_(counterparts), of_line_(own.all.size(), kNone) {
+    for (std::uint32_t p = 0; p < own.all.size(); ++p) {
+      for (const std::uint32_t there : counterparts[p]) {
+        if (other.all[there].above != kNone) continue;
+        std::uint32_t& known = of_line_[whole(p)];
+        known = known == kNone || known == there ? there : kSeveral;
+      }
+    }
+  }
+
+  /// The line of the other side that a part is, or kNone.
+  std::uint32_t of(std::uint32_t part) const {
+    const Position& position = own_.all[part];
+    if (position.above == kNone || !position.final || !counterparts_[part].empty()) return kNone;
+    const std::uint32_t there = of_line_[whole(part)];
+    if (there == kNone || there == kSeveral) return kNone;
+    // What it allocates itself is another site.
+    const std::span<const std::uint32_t> calls = other_.all[there].next;
+    return std::any_of(
+               position.next.begin(), position.next.end(),
+               [&](std::uint32_t f) { return f != kAllocation && std::binary_search(calls.begin(), calls.end(), f); })
+               ? there
+               : kNone;
+  }
+
+ private:
+  static constexpr std::uint32_t kSeveral = kNone - 1;
+  std::uint32_t whole(std::uint32_t p) const {
+    while (own_.all[p].above != kNone) p = own_.all[p].above;
+    return p;
+  }
+
+  const Positions& own_;
+  const Positions& other_;
+  const std::vector<std::vector<std::uint32_t>>& counterparts_;  ///< per position
+  std::vector<std::uint32_t> of_line_;                           ///< per position that is no part
+};
+
 }  // namespace
 
 LineMap map_lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current) {
@@ -162,11 +205,23 @@ LineMap map_lines(const Positions& before, const Positions& after, std::size_t f
   const std::size_t count_a = before.all.size();
   DisjointSets classes(count_a + after.all.size());
   std::vector<std::uint8_t> aligned(count_a + after.all.size(), 0);
+  std::vector<std::vector<std::uint32_t>> of_before(count_a), of_after(after.all.size());
   lines.align_all([&](std::uint32_t a, std::uint32_t b) {
     const auto other = static_cast<std::uint32_t>(count_a + b);
     classes.join(a, other);
     aligned[a] = aligned[other] = 1;
+    of_before[a].push_back(b);
+    of_after[b].push_back(a);
   });
+  const Parts parts_before(before, after, of_before), parts_after(after, before, of_after);
+  for (std::uint32_t p = 0; p < count_a; ++p) {
+    const std::uint32_t there = parts_before.of(p);
+    if (there != kNone) classes.join(p, static_cast<std::uint32_t>(count_a + there));
+  }
+  for (std::uint32_t p = 0; p < after.all.size(); ++p) {
+    const std::uint32_t there = parts_after.of(p);
+    if (there != kNone) classes.join(static_cast<std::uint32_t>(count_a + p), there);
+  }
   LineMap map;
   map.ambiguous.assign(count_a + after.all.size(), 0);
   std::vector<std::uint32_t> lines_a(aligned.size(), 0), lines_b(aligned.size(), 0);

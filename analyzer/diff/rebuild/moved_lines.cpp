@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "analyzer/diff/names.hpp"
+#include "analyzer/diff/rebuild/objects.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -15,6 +16,9 @@ namespace {
 constexpr std::size_t kFewMoved = 4;           // fewer may differ so by chance
 constexpr double kExplained = 0.5;             // of the bytes, or of the stacks, that are left on a side
 constexpr double kExchanged = 0.2;             // of the bytes whose objects have another size
+constexpr double kOtherNumber = 2;             // of objects: times as many are others
+constexpr double kRoundedUp = 0.25;            // of the size of objects
+constexpr double kAsManyMoved = 0.25;          // of the number of objects, between two runs
 constexpr std::int64_t kFewObjects = 8;        // the mean size of fewer is another one's by chance
 constexpr std::size_t kMostLookedAt = 20'000;  // stacks: more show nothing new
 constexpr std::size_t kMostOfRest = 8;         // stacks that differ in one line
@@ -30,6 +34,7 @@ struct Gap {
   std::uint64_t file = 0;      ///< the same
   std::int32_t line = 0;
   std::int64_t size = 0;  ///< of its objects, in the mean
+  std::int64_t objects = 0;
 };
 
 /// Members of a type came or went, or nothing did.
@@ -68,7 +73,7 @@ class Gaps {
       const std::uint64_t rest = whole - line_hash(frame) * power;
       if (line != 0)
         body({keyed_hash(rest + function * power), keyed_hash(rest + power), function,
-              files_[code_.function[index_of(frame)]], line, side.value[entry] / objects});
+              files_[code_.function[index_of(frame)]], line, side.value[entry] / objects, objects});
     }
   }
 
@@ -106,6 +111,28 @@ class Rests {
   std::span<const Gap> of(const Gap& gap) const {
     const auto found = by_rest_.find(gap.rest);
     return found == by_rest_.end() ? std::span<const Gap>() : found->second;
+  }
+
+  /// Whether the stack itself is there, with objects of about the same size, and not quite another number
+  /// of them: members came or went, and allocators round them up; no line moved.
+  bool has_as_before(const Gap& gap) const {
+    const std::span<const Gap> others = of(gap);
+    const auto differ = [](double factor, std::int64_t x, std::int64_t y) {
+      return differ_by(factor, static_cast<double>(x), static_cast<double>(y));
+    };
+    return std::any_of(others.begin(), others.end(), [&](const Gap& to) {
+      return to.line == gap.line && !differ(kOtherNumber, gap.objects, to.objects) &&
+             (grown_a_little(gap.size, to.size) || !differ(1 + kRoundedUp, gap.size, to.size));
+    });
+  }
+
+  /// Whether a line that this one may have become has as many objects of the same size.
+  bool has_same(const Gap& from) const {
+    const std::span<const Gap> others = of(from);
+    return from.objects >= kFewObjects && std::any_of(others.begin(), others.end(), [&](const Gap& to) {
+             return to.line != from.line && to.size == from.size &&
+                    !differ_by(1 + kAsManyMoved, static_cast<double>(from.objects), static_cast<double>(to.objects));
+           });
   }
 
   /// Calls body(number of the move, whether the size is the same) for each line that this one may have become.
@@ -152,18 +179,24 @@ struct Moved {
   bool most_stacks = false;  ///< by number: a new leak may hold more than all of them
 };
 
-Moved how_much_moved(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Rests& there) {
+Moved how_much_moved(const Code& code, std::vector<std::uint32_t> entries, Gaps& gaps, const Rests& there, Like like) {
+  std::erase_if(entries, [&](std::uint32_t entry) {
+    bool as_before = false;
+    gaps.each(entry, [&](const Gap& gap) { as_before = as_before || there.has_as_before(gap); });
+    return as_before;
+  });
   std::unordered_map<std::uint64_t, std::size_t> moves;
+  const std::size_t few = like == Like::as_many ? 1 : kFewMoved;
   for (const std::uint32_t entry : entries)
     gaps.each(entry, [&](const Gap& gap) { there.each_move(gap, [&](std::uint64_t move, bool) { ++moves[move]; }); });
   const Found moved = find_stacks(code, entries, gaps, [&](const Gap& gap) {
+    if (like == Like::as_many) return there.has_same(gap);
     bool found = false;
     there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewMoved; });
     return found;
   });
-  return {moved.stacks >= kFewMoved && moved.bytes >= kExplained * moved.all,
-          moved.stacks >= kFewMoved &&
-              static_cast<double>(moved.stacks) >= kExplained * static_cast<double>(entries.size())};
+  return {moved.stacks >= few && moved.bytes >= kExplained * moved.all,
+          moved.stacks >= few && static_cast<double>(moved.stacks) >= kExplained * static_cast<double>(entries.size())};
 }
 
 /// Whether many of some stacks hold, by size of their objects, what one that differs in a line holds on the other
@@ -227,11 +260,11 @@ bool lines_exchanged(const Code& before, const Code& after, const std::vector<st
 }
 
 bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
-                      const std::vector<std::uint32_t>& some_after) {
+                      const std::vector<std::uint32_t>& some_after, Like like) {
   if (some_before.size() > kMostLookedAt || some_after.size() > kMostLookedAt) return false;
   Gaps in_a(before), in_b(after);
-  const Moved from = how_much_moved(before, some_before, in_a, Rests(some_after, in_b));
-  const Moved to = how_much_moved(after, some_after, in_b, Rests(some_before, in_a));
+  const Moved from = how_much_moved(before, some_before, in_a, Rests(some_after, in_b), like);
+  const Moved to = how_much_moved(after, some_after, in_b, Rests(some_before, in_a), like);
   return (from.most_bytes && (to.most_bytes || to.most_stacks)) || (to.most_bytes && from.most_stacks);
 }
 

@@ -7,12 +7,18 @@
 
 namespace snapdiff::diff::rebuild {
 
+/// What stacks have in common that are one but for a line.
+enum class Like : std::uint8_t {
+  size,     ///< of their objects; then several have to have moved
+  as_many,  ///< also their number, about: one is enough
+};
+
 /// Whether half of `some_*` is on the other side too but for the line of one frame, with objects of the same size
 /// or of sizes that grew by as much wherever that line moved so: so does a program into which lines were put or whose
 /// lines changed places, and none that only did other work. `some_*`: entries that the other side has not, or with
 /// other sizes.
 bool differ_by_a_line(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
-                      const std::vector<std::uint32_t>& some_after);
+                      const std::vector<std::uint32_t>& some_after, Like like = Like::size);
 
 /// Whether a fifth of `some_*`, entries with objects of another size on the other side, exchanged these with another
 /// one that differs in one line: sites that changed places while every line stayed one.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -11,7 +12,7 @@ constexpr std::size_t kMostWays = 64;  // per position: more show nothing new
 constexpr std::size_t kMostSizes = 12;
 constexpr std::size_t kMostContexts = 24;
 constexpr std::size_t kContextStacks = 16'000;  // of a side: as many show it
-constexpr std::uint32_t kMostStacks = 24;       // per position: what goes through it is known by then
+constexpr std::uint32_t kMostStacks = 24;       // per position, about: what goes through it is known by then
 constexpr std::size_t kLineStacks = 50'000;     // of a side: as many say whether its lines mean something
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
@@ -298,20 +299,41 @@ class Positions::Gathering {
     std::uint32_t now_ = 0;
   };
 
+  /// Of the many stacks through a position some, which do not depend on the order of the input.
+  class Sample {
+   public:
+    explicit Sample(const Positions& positions) : side_(positions.code_.side()) {
+      for (const Position& one : positions.all) {
+        const std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+        most_.push_back(one.stacks <= kMostStacks ? all : all / one.stacks * kMostStacks);
+      }
+    }
+    std::uint64_t key(std::uint32_t entry) const { return side_.identity(entry).low; }
+    bool has(std::uint64_t key, std::uint32_t position) const { return key <= most_[position]; }
+
+   private:
+    const Side& side_;
+    std::vector<std::uint64_t> most_;  ///< per position
+  };
+
   void fill_around() {
-    std::vector<std::uint32_t> counts;
-    counts.reserve(count_);
-    for (const Position& one : positions_.all) counts.push_back(std::min(one.stacks, kMostStacks));
+    const Sample sample(positions_);
+    std::vector<std::uint32_t> counts(count_, 0);
+    for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
+      const std::uint64_t key = sample.key(entry);
+      for (const std::uint32_t position : positions_.stack(entry))
+        counts[position] += sample.has(key, position) ? 1U : 0U;
+    }
     ByPosition<Around> around(counts);
     std::vector<std::uint32_t> of_stack;  // functions, between those that a stack does not have
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       const std::span<const std::uint32_t> stack = positions_.stack(entry);
+      const std::uint64_t key = sample.key(entry);
       of_stack.assign({kNone, kAllocation});
       for (const std::uint32_t position : stack) of_stack.push_back(positions_.function_[position]);
       of_stack.insert(of_stack.end(), {kNone, kNone});
       for (std::size_t k = 0; k < stack.size(); ++k) {
-        if (counts[stack[k]] == 0) continue;
-        --counts[stack[k]];
+        if (!sample.has(key, stack[k])) continue;
         const std::uint32_t* own = of_stack.data() + k + 2;
         around.add(stack[k], {own[1], own[2], own[-1], own[-2], k == 0 ? kNone : of_stack[2]});
       }
@@ -378,10 +400,10 @@ class Positions::Gathering {
     }
     std::vector<std::uint32_t> ways;
     std::vector<std::int64_t> sizes;
-    const auto add = [](auto& set, auto value, std::size_t most) {
-      if (set.size() == most) return;
+    const auto add = [](auto& set, auto value, std::size_t most) {  // of many the least ones
       const auto at = std::lower_bound(set.begin(), set.end(), value);
       if (at == set.end() || *at != value) set.insert(at, value);
+      if (set.size() > most) set.pop_back();
     };
     for (std::size_t p = 0; p < count_; ++p) {
       ways.clear();
