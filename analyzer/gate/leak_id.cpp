@@ -58,7 +58,7 @@ std::string_view former_name(const GrowthReport& report, std::string_view functi
   return found == report.renamed.end() ? function : std::string_view(found->before);
 }
 
-std::string other_than(std::string id, const std::string& known) { return id == known ? std::string() : id; }
+std::string other_than(const std::string& id, const std::string& known) { return id == known ? std::string() : id; }
 
 }  // namespace
 

@@ -157,7 +157,7 @@ std::string releases_text(const SeriesReport& series, std::size_t left_out, bool
 
 std::string releases_matched(const SeriesReport& series, std::size_t left_out, bool utf8) {
   const std::string text = releases_text(series, left_out, utf8);
-  if (text.empty()) return text;
+  if (text.empty()) return {};
   const double apart = series.overall.matched[static_cast<std::size_t>(MatchTier::none)];
   return text + "; " + share_text(1 - apart) + " of the bytes at both ends matched";
 }

@@ -73,7 +73,7 @@ void place_by_progress(const SeriesReport& series, TimeAxis& axis) {
     positions.push_back(static_cast<double>(progress->value));
     before = progress;
   }
-  if (positions.size() < 2 || Rhythm(positions).even()) return;
+  if (before == nullptr || positions.size() < 2 || Rhythm(positions).even()) return;
   axis.places = in_steps(positions);
   axis.note = "snapshots lie at uneven distances of " + before->unit + ": judged by " + before->unit;
 }

@@ -42,11 +42,11 @@ struct DumpReader {
 /// Reads "--- symbol" up to the "---" that closes it into dump.symbols:
 ///   binary=/path/to/main
 ///   0x<hex> outer--…--inner
-/// Throws ReadFailure: malformed where the section or what follows is missing, limit.
+/// Throws Failure: malformed where the section or what follows is missing, limit.
 void read_symbol_section(DumpReader& dump);
 
 /// The header line and all that follows, to the end of the input. The line reader is before the
-/// header. Throw ReadFailure: malformed, unsupported (header types that are not heaps), limit.
+/// header. Throw Failure: malformed, unsupported (header types that are not heaps), limit.
 void read_heap_profile(DumpReader& dump);
 void read_jemalloc(DumpReader& dump);
 /// Whichever of the two the next line opens, as far as `wanted` allows it: symbolized stands for

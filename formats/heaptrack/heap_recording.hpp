@@ -70,7 +70,7 @@ struct Recording {
   std::optional<std::int64_t> rss_peak_bytes;
 
   /// One line of another kind than an event: `s i t a c R X I S #` and the like, and the events of version 0.
-  /// Throws ReadFailure: malformed, unsupported, limit.
+  /// Throws Failure: malformed, unsupported, limit.
   void take_line(std::string_view line, std::uint64_t offset);
   void take_version(std::string_view line);
 

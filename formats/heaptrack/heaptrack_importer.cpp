@@ -44,7 +44,7 @@ class EventReader {
  public:
   EventReader(Input& in, SnapshotSink& out, Moment moment) : in_(in), out_(out), moment_(moment) {}
 
-  /// Throws ReadFailure, as Format::decode.
+  /// Throws Failure, as Format::decode.
   void read() {
     if (moment_.kind == Kind::after_events || moment_.kind == Kind::every_events) next_event_ = moment_.number;
     if (moment_.kind == Kind::at_time) next_time_ = moment_.number;
@@ -56,7 +56,7 @@ class EventReader {
       Result<std::string_view> view = in_.peek(wanted);
       if (!view) {
         // A killed process leaves a stream without its end; what was written before it holds.
-        if (view.error().code != ErrorCode::malformed || !have_version_) throw ReadFailure{std::move(view).error()};
+        if (view.error().code != ErrorCode::malformed || !have_version_) fail(std::move(view).error());
         recording_.facts.lose(kCutShort, in_.offset());
         break;
       }

@@ -23,7 +23,7 @@ struct Moment {
 };
 
 /// "end", "last", "peak", "first", "1200" (events), "12.5s", "500ms", "every:1000", "every:500ms", "every:2s".
-/// Throws ReadFailure: usage.
+/// Throws Failure: usage.
 Moment parse_moment(const std::string& point);
 
 }  // namespace snapdiff::formats::heaptrack

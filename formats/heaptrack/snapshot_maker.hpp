@@ -19,7 +19,7 @@ struct SnapshotWish {
 };
 
 /// The blocks of the recording that were live then.
-/// Throws ReadFailure: limit, as SnapshotBuilder::finish(); stacks of more than 2^28 frames in all.
+/// Throws Failure: limit, as SnapshotBuilder::finish(); stacks of more than 2^28 frames in all.
 Snapshot make_snapshot(const Recording& recording, const SnapshotWish& wish);
 
 }  // namespace snapdiff::formats::heaptrack

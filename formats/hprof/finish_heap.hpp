@@ -10,7 +10,7 @@
 namespace snapdiff::formats::hprof {
 
 /// Turns addresses into rows and gives everything its name; `heap` is used up as it goes, so that
-/// the graph takes its place in memory. Adds the columns and rows of `builder`. Throws ReadFailure.
+/// the graph takes its place in memory. Adds the columns and rows of `builder`. Throws Failure.
 void finish_heap(RawHeap& heap, ClassTable& classes, NameTable& names, std::uint32_t id_bytes,
                  SnapshotBuilder& builder);
 

@@ -49,7 +49,7 @@ struct RawHeap {
   std::vector<LateEdge> late;
 };
 
-/// Reads sub-records of heap dumps. Throws ReadFailure.
+/// Reads sub-records of heap dumps. Throws Failure.
 class HeapDump {
  public:
   HeapDump(ByteWindow& bytes, std::uint32_t id_bytes, ClassTable& classes, Notes& notes)

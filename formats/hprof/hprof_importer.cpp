@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostMilliseconds =
     static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 1'000'000;
 
 /// Reads all heap dumps of a file, in their order; of several, one that is damaged takes the others with it.
-/// Throws ReadFailure. Errors: malformed, unsupported (versions), limit; those of the sink.
+/// Throws Failure. Errors: malformed, unsupported (versions), limit; those of the sink.
 class HprofReader {
  public:
   HprofReader(Input& in, SnapshotSink& out) : bytes_(in), out_(out) {}

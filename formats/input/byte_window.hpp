@@ -21,7 +21,7 @@ class ByteWindow {
   std::uint64_t offset_of(const char* p) const { return base_ + static_cast<std::uint64_t>(p - begin_); }
 
   /// Makes `wanted` bytes readable after `p`, which moves with the window. False when the input ends before:
-  /// what there is can then be read, with zeros after it where wanted <= kPadding. Throws ReadFailure.
+  /// what there is can then be read, with zeros after it where wanted <= kPadding. Throws Failure.
   bool ensure(const char*& p, std::size_t wanted) {
     if (static_cast<std::size_t>(end_ - p) >= wanted) [[likely]]
       return true;

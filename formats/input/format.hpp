@@ -40,7 +40,7 @@ struct Format {
   Match (*sniff)(std::string_view head);
 
   /// Reads the whole input into one or more snapshots. Fills every fact that the bytes say; the caller fills
-  /// `facts.source`, `facts.format` and the user's labels. Throws ReadFailure: malformed and limit with a byte offset
+  /// `facts.source`, `facts.format` and the user's labels. Throws Failure: malformed and limit with a byte offset
   /// into the decompressed input; usage (no such point; says which there are); what the input and the sink return. A
   /// survivable problem is counted in the snapshot's notes instead.
   void (*decode)(Input& in, SnapshotSink& out, const ReadRequest& request);

@@ -72,7 +72,7 @@ inline void finish_roots(ObjectGraph& graph) {
   for (const ObjectRoot& root : graph.roots) graph.flags[root.node] |= kObjectRoot;
 }
 
-/// Checks the graph and hands it to the builder, with a counter of its references. Throws ReadFailure.
+/// Checks the graph and hands it to the builder, with a counter of its references. Throws Failure.
 inline void give_graph(SnapshotBuilder& builder, std::shared_ptr<ObjectGraph> graph) {
   builder.facts().counters.push_back({"references", static_cast<std::int64_t>(graph->to.size()), "count"});
   value_or_throw(validate(*graph, builder.dictionary()));

@@ -2,35 +2,20 @@
 
 #include <cstdint>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "snapdiff/failure.hpp"
 #include "snapdiff/importer.hpp"
 
 /// How reading fails deep inside a format, and where that ends.
 namespace snapdiff::formats {
 
-/// What deep decoding throws; run_reader() turns it into an Error, nothing else leaves a read().
-struct ReadFailure {
-  Error error;
-};
-
-[[noreturn]] inline void fail(ErrorCode code, std::string message, std::optional<std::uint64_t> offset = std::nullopt) {
-  throw ReadFailure{Error{code, std::move(message), offset}};
-}
 [[noreturn]] inline void fail_malformed(std::string message, std::uint64_t offset) {
   fail(ErrorCode::malformed, std::move(message), offset);
-}
-
-/// The value of `result`; throws its error.
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw ReadFailure{std::move(result).error()};
-  return *std::move(result);
 }
 
 /// Hands a snapshot to the sink; throws the error of either.
@@ -38,7 +23,7 @@ inline void give(SnapshotSink& out, Result<Snapshot> made) {
   value_or_throw(out.take(value_or_throw(std::move(made))));
 }
 
-/// Calls `read()`, which returns a Status, a Result or nothing, or throws ReadFailure. `many` is what may be more than
+/// Calls `read()`, which returns a Status, a Result or nothing, or throws Failure. `many` is what may be more than
 /// fits in memory, for the message; where it is empty, running out of memory is left to the caller.
 template <class Read>
 auto run_reader(Read read, std::string_view many = {})
@@ -53,7 +38,7 @@ auto run_reader(Read read, std::string_view many = {})
     } else {
       return read();
     }
-  } catch (ReadFailure& failure) {
+  } catch (Failure& failure) {
     return std::move(failure.error);
   } catch (const std::bad_alloc&) {
     if (many.empty()) throw;

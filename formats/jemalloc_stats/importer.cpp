@@ -20,7 +20,6 @@ using namespace jemalloc_stats;
 using text::Cursor;
 using text::has_prefix;
 using text::is_digit;
-using text::Number;
 using text::trim;
 
 constexpr std::string_view kBegin = "Begin jemalloc statistics";

@@ -33,13 +33,13 @@ struct Statistics {
   Arena sum;     ///< of the single arenas
 };
 
-/// Adds to classes.live. Throws ReadFailure: limit.
+/// Adds to classes.live. Throws Failure: limit.
 void add_live(Classes& classes, std::int64_t size, std::int64_t number, std::uint64_t offset);
 
 /// Adds the counter that jemalloc calls `name` ("allocated", "resident"), if it is a known one.
 void add_counter(Statistics& statistics, std::string_view name, std::int64_t value);
 
-/// Throws ReadFailure: limit.
+/// Throws Failure: limit.
 void take(const Statistics& statistics, text::HeldSink& out);
 
 void read_json(Input& in, SnapshotSink& out);

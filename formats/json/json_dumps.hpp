@@ -8,7 +8,7 @@
 namespace snapdiff::formats::json {
 
 /// Reads JSON values one by one. `Dump` is a Walk whose finish(held) hands on what one value says. Values in front of a
-/// cut or damaged one are kept. Throws ReadFailure.
+/// cut or damaged one are kept. Throws Failure.
 template <class Dump>
 void read_dumps(Input& in, SnapshotSink& out) {
   text::HeldSink held(out);
@@ -18,7 +18,7 @@ void read_dumps(Input& in, SnapshotSink& out) {
     bool found = false;
     try {
       found = dump.read(json);
-    } catch (const ReadFailure& failure) {
+    } catch (const Failure& failure) {
       if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
       held.last().lose("the input ends inside a dump, which was left out", failure.error.offset);
     }

@@ -13,7 +13,7 @@ enum class Kind : std::uint8_t { object, array, text, number, boolean, null };
 
 /// Reads JSON (RFC 8259) from the front, one token at a time. Texts are bytes: they need not be valid UTF-8, since
 /// paths of files are not. A value that is skipped is checked all the same, without copies and without recursion. A
-/// caller that follows values of any shape bounds its own depth with check_depth(). All members throw ReadFailure:
+/// caller that follows values of any shape bounds its own depth with check_depth(). All members throw Failure:
 /// malformed and limit at the byte that was found, and what Input returns.
 class JsonScanner {
  public:

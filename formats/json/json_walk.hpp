@@ -12,12 +12,12 @@
 namespace snapdiff::formats::json {
 
 /// What a reader does with the parts of a JSON text, as they come; nothing is kept but the path to the
-/// part. Views are valid during the call. Members may throw ReadFailure.
+/// part. Views are valid during the call. Members may throw Failure.
 class Walk {
  public:
   virtual ~Walk() = default;
 
-  /// Reads the next value; false when only blanks are left. Throws ReadFailure as the scanner does, malformed for a
+  /// Reads the next value; false when only blanks are left. Throws Failure as the scanner does, malformed for a
   /// text that is not UTF-8 or has control characters, and limit for more than 64 levels.
   bool read(JsonScanner& json);
 

@@ -30,7 +30,7 @@ class LeakCheck {
   /// Opens a record; the one before is closed.
   void open_record(std::string_view kind, Leaked leaked);
   bool record_open() const { return record_open_; }
-  /// Puts a frame at the root end of the open record's stack. Throws ReadFailure: limit.
+  /// Puts a frame at the root end of the open record's stack. Throws Failure: limit.
   void add_frame(const LeakFrame& frame);
   void close_record();
   /// Forgets the open record, which was cut.
@@ -39,7 +39,7 @@ class LeakCheck {
   std::uint64_t records() const { return records_; }
 
   /// What a summary says of `kind`. What the records lack goes to the pseudo frame `rest`, and the
-  /// snapshot is no longer complete. Throws ReadFailure: limit.
+  /// snapshot is no longer complete. Throws Failure: limit.
   void add_summary(std::string_view kind, Leaked total, std::string_view rest);
   /// The same over all kinds together; the rest has no kind.
   void add_total(Leaked total, std::string_view rest);

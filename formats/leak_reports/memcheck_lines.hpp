@@ -46,7 +46,7 @@ std::optional<SummaryLine> summary_line(std::string_view text);
 /// allocated" as counters. False for any other line.
 bool heap_summary_line(std::string_view text, std::vector<Counter>& counters);
 
-/// Reads the XML that holds the same. Throws ReadFailure: malformed, unsupported, limit, and what the input and the
+/// Reads the XML that holds the same. Throws Failure: malformed, unsupported, limit, and what the input and the
 /// sink return.
 void read_memcheck_xml(Input& in, SnapshotSink& out);
 

@@ -4,7 +4,7 @@
 
 #include "snapdiff/importer.hpp"
 
-/// One reader for each export. Throw ReadFailure: malformed, unsupported, limit, and what Input returns.
+/// One reader for each export. Throw Failure: malformed, unsupported, limit, and what Input returns.
 namespace snapdiff::formats::memray {
 
 /// First line of the CSV.

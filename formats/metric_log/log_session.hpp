@@ -86,10 +86,10 @@ std::unique_ptr<Matcher> make_mprof_matcher();
 std::unique_ptr<Matcher> make_profiler_table_matcher();
 std::unique_ptr<Matcher> make_plain_line_matcher();
 
-/// Matches a user's own expressions; those without a name are the counters value, value2, ... Throws ReadFailure:
+/// Matches a user's own expressions; those without a name are the counters value, value2, ... Throws Failure:
 /// usage.
 std::unique_ptr<Matcher> make_pattern_matcher(const std::vector<std::string>& expressions);
-/// Throws ReadFailure: usage.
+/// Throws Failure: usage.
 std::unique_ptr<const LineTags> make_line_tags(const std::string& expression);
 
 }  // namespace snapdiff::formats::metric_log

@@ -70,7 +70,6 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
     } else if (behind == '%' || (unit_begin == end && (is_word(behind) || behind == ':'))) {
       continue;
     }
-    i = std::max(i, number.end - 1);
     return number;
   }
   return std::nullopt;

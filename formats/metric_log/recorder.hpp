@@ -94,7 +94,7 @@ class Recorder {
     for (const Series& one : series_) visit(one.name, one.growth);
   }
 
-  /// All points as snapshots, oldest first. Throws ReadFailure for errors of the sink.
+  /// All points as snapshots, oldest first. Throws Failure for errors of the sink.
   void give(SnapshotSink& out);
 
  private:

@@ -30,7 +30,7 @@ RE2::Options quiet() {
   return options;
 }
 
-/// Throws ReadFailure: usage.
+/// Throws Failure: usage.
 std::unique_ptr<const RE2> compile(std::string_view option, const std::string& expression) {
   auto compiled = std::make_unique<const RE2>(expression, quiet());
   const std::string said = std::string(option) + " '" + expression + "': ";

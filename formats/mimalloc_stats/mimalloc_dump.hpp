@@ -33,7 +33,7 @@ class Statistics {
   /// Something is missing from here on.
   void lose(std::string_view note, std::uint64_t offset) { facts_.lose(note, offset); }
 
-  /// Throws ReadFailure for what the sink returns.
+  /// Throws Failure for what the sink returns.
   void give(text::HeldSink& out) const;
 
  private:

@@ -176,7 +176,7 @@ std::string_view type_of(std::string_view label) {
   return digits ? line.substr(0, open) : line;
 }
 
-/// Reads a whole graph. Throws ReadFailure.
+/// Reads a whole graph. Throws Failure.
 /// Errors: malformed, limit.
 class DotReader {
  public:

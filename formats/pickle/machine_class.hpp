@@ -62,7 +62,7 @@ class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
   Machine(Input& in, Pools& pools, Consumer& consumer, MachineLimits limits = {})
       : Base(in, limits.stack_values, limits.marks), pools_(pools), consumer_(consumer), limits_(limits) {}
 
-  /// Reads up to and including STOP. Throws ReadFailure.
+  /// Reads up to and including STOP. Throws Failure.
   void run();
 
   /// Reads what lies after STOP and counts the bytes that are not NUL.

@@ -14,7 +14,7 @@
 namespace snapdiff::formats::pickle {
 
 /// Thrown where the input ends inside a pickle.
-struct TruncatedPickle : ReadFailure {};
+struct TruncatedPickle : Failure {};
 
 /// Counts the bytes from `p` to the end that are not NUL: block devices and mail pad with those.
 inline std::uint64_t count_rest(ByteWindow& bytes, const char*& p) {
@@ -52,7 +52,7 @@ class OpcodeReader {
   OpcodeReader(Source& source, std::size_t most_values, std::size_t most_marks)
       : bytes_(source), stack_(4096), most_values_(most_values), most_marks_(most_marks) {}
 
-  /// Reads from `p`, which is moved after the STOP. One value is left on the stack. Throws ReadFailure.
+  /// Reads from `p`, which is moved after the STOP. One value is left on the stack. Throws Failure.
   void run_opcodes(const char*& start) {
     begin(start);
     const char* p = start;  // in a register, since nothing else knows it

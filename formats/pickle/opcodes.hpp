@@ -110,7 +110,7 @@ consteval std::uint8_t operator""_opcode(const char* name, std::size_t size) {
   return static_cast<std::uint8_t>(opcode);
 }
 
-/// Throws the ReadFailure for an opcode that is not accepted.
+/// Throws the Failure for an opcode that is not accepted.
 [[noreturn]] void refuse(std::uint8_t opcode, std::uint64_t offset);
 
 /// "0x63"

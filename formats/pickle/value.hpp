@@ -56,7 +56,4 @@ inline Value make_value(Kind kind, std::uint64_t bits = 0, Role role = kNoRole) 
   return value;
 }
 
-using formats::fail;
-using formats::fail_malformed;
-
 }  // namespace snapdiff::formats::pickle

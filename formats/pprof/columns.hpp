@@ -19,7 +19,7 @@ struct ColumnPlan {
 };
 
 /// One plan per sample type of the file, in its order; names are unique.
-/// Throws ReadFailure.
+/// Throws Failure.
 std::vector<ColumnPlan> plan_columns(const ProfileTables& tables);
 
 /// Bytes in one `unit` (KB, megabytes, ...: 1024-based, any case, plural or not), or nothing when

@@ -25,7 +25,7 @@ class FieldStream {
   explicit FieldStream(Input& in) : in_(&in), base_(in.offset()) {}
 
   /// False at the end. The payload is valid until the next call.
-  /// Throws ReadFailure.
+  /// Throws Failure.
   bool next(Field& field) {
     if (static_cast<std::size_t>(end_ - at_) < kHeaderBytes && in_ != nullptr) refill(kHeaderBytes);
     if (at_ == end_) return false;

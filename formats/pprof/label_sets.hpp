@@ -20,7 +20,7 @@ class LabelSets {
   std::size_t size() const { return hash_.size(); }
 
   /// The set in the model; decodes it when first asked.
-  /// Throws ReadFailure.
+  /// Throws Failure.
   LabelSetId resolve(std::uint32_t row, const ProfileTables& tables, SnapshotBuilder& builder);
 
   /// Whether a set that was resolved marks the sample as that of a base ("pprof::base").

@@ -48,7 +48,7 @@ Signs read_signs(std::string_view head) {
   Field field;
   try {
     while (fields.next(field)) try_field(field, tables, signs);
-  } catch (const ReadFailure&) {
+  } catch (const Failure&) {
     signs.broken = true;
   }
   return signs;
@@ -62,7 +62,7 @@ bool cut_by_head(std::string_view head) {
   std::uint64_t behind = 0;
   try {
     while (fields.next(field)) behind = field.payload_offset + field.payload.size();
-  } catch (const ReadFailure&) {
+  } catch (const Failure&) {
   }
   const char* p = head.data() + behind;
   const char* const end = head.data() + head.size();

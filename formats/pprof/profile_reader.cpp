@@ -75,7 +75,7 @@ void fill_default_metric(const ProfileTables& tables, const std::vector<ColumnPl
 }
 
 /// Fills the facts that are in the profile itself, and the notes that follow from them.
-/// Throws ReadFailure.
+/// Throws Failure.
 void fill_facts(const ProfileTables& tables, const std::vector<ColumnPlan>& columns, const SampleRemarks& remarks,
                 SnapshotBuilder& builder) {
   SnapshotFacts& facts = builder.facts();

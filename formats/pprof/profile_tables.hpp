@@ -86,15 +86,15 @@ struct ProfileTables {
   Notes notes;
 
   /// Takes a field other than a sample. Unknown ones are skipped.
-  /// Throws ReadFailure.
+  /// Throws Failure.
   void take(const Field& field);
 
   /// The text of string `index`, which is in the record at `offset`.
-  /// Throws ReadFailure when there is no such string.
+  /// Throws Failure when there is no such string.
   std::string_view text(std::int64_t index, std::uint64_t offset) const;
 };
 
-/// Throws ReadFailure: a known field has another wire type than its definition gives it.
+/// Throws Failure: a known field has another wire type than its definition gives it.
 [[noreturn]] void fail_wire_type(const Field& field);
 
 }  // namespace snapdiff::formats::pprof

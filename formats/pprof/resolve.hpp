@@ -35,11 +35,11 @@ class FrameScratch {
 /// each location id its frames.
 class Locations {
  public:
-  /// Throws ReadFailure.
+  /// Throws Failure.
   Locations(const ProfileTables& tables, SnapshotBuilder& builder);
 
   /// Appends the frames of the location ids written as varints in [p, end).
-  /// Throws ReadFailure (unknown id; more than kMaxStackFrames frames) at `offset`, and what
+  /// Throws Failure (unknown id; more than kMaxStackFrames frames) at `offset`, and what
   /// protozero throws on a broken varint.
   void append_frames(const char* p, const char* end, std::uint64_t offset, FrameScratch& out) const;
 

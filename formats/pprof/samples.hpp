@@ -40,7 +40,7 @@ class SampleParts {
  public:
   /// Decodes one sample. `on_ids(p, end)` is called with each run of bytes that holds location
   /// ids as varints, in order.
-  /// Throws ReadFailure with `offset` (of the payload's first byte) added.
+  /// Throws Failure with `offset` (of the payload's first byte) added.
   template <class OnIds>
   void decode(std::string_view payload, std::uint64_t offset, OnIds on_ids);
 
@@ -63,7 +63,7 @@ SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>&
 /// label set, values summed; memory is bounded by the distinct ones.
 class StreamedSamples {
  public:
-  /// Throws ReadFailure.
+  /// Throws Failure.
   void add(std::string_view payload, std::uint64_t offset);
   bool empty() const { return rows_.empty(); }
   SampleRemarks finish(const SampleContext& context);

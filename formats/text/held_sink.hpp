@@ -9,12 +9,12 @@
 namespace snapdiff::formats::text {
 
 /// Hands snapshots on one late, so that what is found after the last one (a cut report, lines
-/// that no one understood) can still be noted on it. Throws ReadFailure for what the sink returns.
+/// that no one understood) can still be noted on it. Throws Failure for what the sink returns.
 class HeldSink {
  public:
   explicit HeldSink(SnapshotSink& out) : out_(out) {}
 
-  /// What a builder made, say. Throws ReadFailure for its error.
+  /// What a builder made, say. Throws Failure for its error.
   void take(Result<Snapshot> snapshot) {
     Snapshot taken = value_or_throw(std::move(snapshot));
     flush();

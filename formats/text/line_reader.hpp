@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxLineBytes = 64u << 20;
 enum class LongLine : std::uint8_t { refuse, skip, give_empty };
 
 /// Lines of an Input, without their ends ("\n" or "\r\n"). No bytes are copied where the input
-/// is in memory. Throws ReadFailure for what Input returns, and limit for a line beyond
+/// is in memory. Throws Failure for what Input returns, and limit for a line beyond
 /// `most_bytes`, unless such lines are passed over; those are never held in memory whole.
 class LineReader {
  public:

@@ -19,7 +19,7 @@ enum class Returns : std::uint8_t { keep, end_lines };
 
 /// Lines of a text that has been through a terminal, a log file or an editor: UTF-8 with or without
 /// byte order mark, LF or CRLF, with or without colours. Views are without mark, line end
-/// and escape sequences. Throws ReadFailure for what Input returns.
+/// and escape sequences. Throws Failure for what Input returns.
 class LogLines {
  public:
   explicit LogLines(Input& in, Returns returns = Returns::keep)

@@ -10,7 +10,7 @@
 namespace snapdiff::formats::text {
 
 /// A log with reports among its other lines; each report is a snapshot. A reader derives from this and hands what it
-/// reads to out_. Throws ReadFailure.
+/// reads to out_. Throws Failure.
 class ReportLog {
  public:
   virtual ~ReportLog() = default;

@@ -137,7 +137,7 @@ void decode_html(Input& page, SnapshotSink& out, const ReadRequest& /*request*/)
     if (!snapshot) {
       Error error = std::move(snapshot).error();
       error.message += " (snapshot " + std::to_string(count) + " of the page; offset in its decoded base64)";
-      throw ReadFailure{std::move(error)};
+      fail(std::move(error));
     }
     snapshot->facts.format_detail += ", base64 in HTML";
     give(out, std::move(snapshot));

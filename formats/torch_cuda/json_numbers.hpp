@@ -11,7 +11,7 @@
 
 namespace snapdiff::formats::torch_cuda {
 
-/// Consumes a number, whole or not, and rounds it down. Throws ReadFailure for another value, and beyond 2^63.
+/// Consumes a number, whole or not, and rounds it down. Throws Failure for another value, and beyond 2^63.
 inline std::int64_t floored_number(json::JsonScanner& json) {
   if (json.kind() != json::Kind::number) json.unexpected("a number");
   const std::uint64_t start = json.offset();

@@ -64,13 +64,13 @@ std::string Records::path(std::string_view last) const {
 }
 
 void Records::wrong_type(Word word, const Value& value, std::string_view expected) const {
-  pickle::fail_malformed(path(kWords[static_cast<std::size_t>(word)]) + " of the wrong type: found " +
-                             std::string(kind_name(value.kind)) + ", expected " + std::string(expected),
-                         offset_);
+  fail_malformed(path(kWords[static_cast<std::size_t>(word)]) + " of the wrong type: found " +
+                     std::string(kind_name(value.kind)) + ", expected " + std::string(expected),
+                 offset_);
 }
 
 void Records::missing(std::string_view what) const {
-  pickle::fail_malformed(path(what) + " missing: expected it in every record of its kind", offset_);
+  fail_malformed(path(what) + " missing: expected it in every record of its kind", offset_);
 }
 
 std::int64_t Records::number(Word word, const Value& value) {
@@ -84,8 +84,8 @@ std::int64_t Records::number(Word word, const Value& value) {
     }
     case Kind::big:
     case Kind::huge:
-      pickle::fail(ErrorCode::limit,
-                   path(kWords[static_cast<std::size_t>(word)]) + " out of range: expected an int of 64 bits", offset_);
+      fail(ErrorCode::limit, path(kWords[static_cast<std::size_t>(word)]) + " out of range: expected an int of 64 bits",
+           offset_);
     default: wrong_type(word, value, "an int");
   }
 }
@@ -106,7 +106,7 @@ std::uint64_t Records::address_number(Word word, const Value& value) {
 std::uint32_t Records::device_number(const Value& value) {
   const std::int64_t device = number("device"_word, value);
   if (device >= -1 && device < kMostDevices) return device < 0 ? 0 : static_cast<std::uint32_t>(device);
-  pickle::fail(ErrorCode::limit, path("device") + " out of range: found " + std::to_string(device), offset_);
+  fail(ErrorCode::limit, path("device") + " out of range: found " + std::to_string(device), offset_);
 }
 
 std::uint32_t Records::text_row(Word word, const Value& value) {

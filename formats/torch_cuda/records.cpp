@@ -32,10 +32,10 @@ Role Records::root_role(Kind kind) {
     state_->has_segments = true;
     return kSegments;
   }
-  pickle::fail(ErrorCode::unsupported,
-               "not a memory snapshot: the root is " + std::string(kind_name(kind)) +
-                   ", expected a dict with segments or device_traces, or a list of segments",
-               offset_);
+  fail(ErrorCode::unsupported,
+       "not a memory snapshot: the root is " + std::string(kind_name(kind)) +
+           ", expected a dict with segments or device_traces, or a list of segments",
+       offset_);
 }
 
 bool Records::wants_text(Role place, std::uint32_t key) {
@@ -72,7 +72,7 @@ void Records::open(Role place) {
     case kTrace: {
       std::uint32_t& count = in_host_ ? host_traces_ : device_traces_;
       if (count == kMostDevices)
-        pickle::fail(ErrorCode::limit, "too many devices: more than 65536 lists in device_traces", offset_);
+        fail(ErrorCode::limit, "too many devices: more than 65536 lists in device_traces", offset_);
       trace_ = state_->traces.size();
       state_->traces.push_back({count++, in_host_, {}});
       break;
@@ -158,10 +158,9 @@ void Records::item(Role place, const Value& value) {
       break;
     default: return;
   }
-  pickle::fail_malformed("item of " + std::string(place_name(place)) + " is " + std::string(kind_name(value.kind)) +
-                             ", expected a " + (place == kTraces || place == kHostTraces ? "list" : "dict") +
-                             " of its own",
-                         offset_);
+  fail_malformed("item of " + std::string(place_name(place)) + " is " + std::string(kind_name(value.kind)) +
+                     ", expected a " + (place == kTraces || place == kHostTraces ? "list" : "dict") + " of its own",
+                 offset_);
 }
 
 void Records::field(Role place, std::uint32_t key, const Value& value) {
@@ -262,7 +261,7 @@ void Records::close_block() {
       builder_.facts().partial = true;
   }
   BlockTable& blocks = state_->blocks;
-  if (blocks.size_rows() >= 0xfffffffe) pickle::fail(ErrorCode::limit, "too many blocks", offset_);
+  if (blocks.size_rows() >= 0xfffffffe) fail(ErrorCode::limit, "too many blocks", offset_);
   const bool active = state != BlockState::inactive;
   const std::int64_t requested = block_.requested.value_or(block_.first_real_size.value_or(*block_.size));
   const StackId stack = block_.has_frames ? block_.stack : block_.first_stack;
@@ -313,10 +312,10 @@ void Records::close_root() {
   if (seen_.segments || seen_.traces) return;
   std::string keys;
   for (const std::string& key : root_keys_) keys.append(keys.empty() ? "" : ", ").append(key);
-  pickle::fail(ErrorCode::unsupported,
-               "not a memory snapshot: the root is a dict with " +
-                   (keys.empty() ? "none of the keys" : "the keys " + keys) + ", expected segments or device_traces",
-               offset_);
+  fail(ErrorCode::unsupported,
+       "not a memory snapshot: the root is a dict with " + (keys.empty() ? "none of the keys" : "the keys " + keys) +
+           ", expected segments or device_traces",
+       offset_);
 }
 
 Result<Snapshot> Records::finish(std::string_view detail) {

@@ -49,7 +49,7 @@ struct SeenKeys {
 
 /// Makes the model out of the dictionary's pieces, in whatever order they come. It is the consumer
 /// of pickle::Machine (machine.hpp says when what is called); the JSON reader calls it in the same
-/// way. Errors are thrown as ReadFailure.
+/// way. Errors are thrown as Failure.
 class Records {
  public:
   explicit Records(pickle::Pools& pools);

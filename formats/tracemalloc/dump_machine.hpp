@@ -57,7 +57,7 @@ class DumpMachine : public pickle::OpcodeReader<DumpMachine, DumpValue, ByteWind
 
   DumpMachine(ByteWindow& bytes, TraceSums& sums) : Base(bytes, kMostStackValues, kMostMarks), sums_(sums) {}
 
-  /// Reads from `p`, which is moved after the STOP. Throws ReadFailure.
+  /// Reads from `p`, which is moved after the STOP. Throws Failure.
   void run(const char*& p);
 
   /// "Python 3.9 or later, pickle protocol 5, 25 frames kept"

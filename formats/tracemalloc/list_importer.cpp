@@ -85,7 +85,7 @@ class PrintedList {
   }
 
   /// The snapshots of the list, oldest first: two of differences, else one.
-  /// Throws ReadFailure, as SnapshotBuilder::finish().
+  /// Throws Failure, as SnapshotBuilder::finish().
   void finish(std::vector<Snapshot>& out) const {
     if (empty()) return;
     if (kind_ == LineKind::difference) out.push_back(snapshot(Side::before));

@@ -26,7 +26,7 @@ struct RunHeader {
   bool cut = false;  ///< a text was longer than kMostAttributeBytes
 };
 
-/// Reads a header line. Throws LineError (rule 8) for what is no header of this format, ReadFailure (unsupported) for a
+/// Reads a header line. Throws LineError (rule 8) for what is no header of this format, Failure (unsupported) for a
 /// later version.
 RunHeader parse_header(const Fields& fields);
 

@@ -30,10 +30,10 @@ class Journal {
   std::uint64_t line() const { return line_; }
   std::uint64_t offset() const { return offset_; }
 
-  /// A line that is dropped. Throws ReadFailure after too many, or when the sink says so.
+  /// A line that is dropped. Throws Failure after too many, or when the sink says so.
   void bad_line(const LineError& error);
 
-  /// Anything else that is lost; `line` where it is not the current one. Throws ReadFailure when the sink says so.
+  /// Anything else that is lost; `line` where it is not the current one. Throws Failure when the sink says so.
   void loss(Rule rule, const std::string& text, const std::string& detail = {}, std::uint64_t line = 0);
 
   /// Changes nothing in what is read. Each text is reported once.

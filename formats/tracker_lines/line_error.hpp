@@ -6,7 +6,7 @@
 
 #include "snapdiff/result.hpp"
 
-/// What is thrown for a line that is dropped; what ends the reading is a ReadFailure.
+/// What is thrown for a line that is dropped; what ends the reading is a Failure.
 namespace snapdiff::formats::tracker_lines {
 
 /// The rules of README.md by number; a violation names one.

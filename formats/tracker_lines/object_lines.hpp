@@ -28,7 +28,7 @@ class ObjectLines {
     std::uint64_t dangling_line = 0;  ///< where the first such end is named
     std::uint64_t unsized = 0;        ///< nodes without bytes in a graph that has bytes; they count as 0
   };
-  /// Uses up the lines. Throws ReadFailure (limit) when the bytes of all nodes leave 64 bits.
+  /// Uses up the lines. Throws Failure (limit) when the bytes of all nodes leave 64 bits.
   Made finish(bool ids_persist, bool sizes_estimated);
 
  private:

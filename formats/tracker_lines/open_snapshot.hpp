@@ -32,7 +32,7 @@ class OpenSnapshot {
   std::optional<std::int64_t> seq() const { return seq_; }
   std::optional<std::int64_t> time_ns() const { return time_ns_; }
 
-  /// Takes a live, counter, node or edge line. Throws LineError, ReadFailure.
+  /// Takes a live, counter, node or edge line. Throws LineError, Failure.
   void take(Fields& fields);
 
   /// Such lines so far, and those of the lines since `snapshot` that were dropped.
@@ -43,7 +43,7 @@ class OpenSnapshot {
 
   /// The snapshot with everything that the journal holds as its notes, but without its dictionary: that is the run's.
   /// It is used up.
-  /// Throws ReadFailure (limit).
+  /// Throws Failure (limit).
   Snapshot finish();
 
  private:

@@ -20,7 +20,7 @@ class RowTable {
   /// `before`: distinct keys (key_of) of the snapshot before, or whatever; must outlive the adding.
   explicit RowTable(const std::vector<std::uint64_t>& before) : before_(before) {}
 
-  /// Throws ReadFailure (limit) when a sum leaves 64 bits.
+  /// Throws Failure (limit) when a sum leaves 64 bits.
   void add(StackId stack, LabelSetId labels, std::optional<std::int64_t> bytes, std::optional<std::int64_t> count);
 
   bool empty() const { return stack_.empty(); }
@@ -29,7 +29,7 @@ class RowTable {
   std::vector<std::uint64_t> keys() const;
 
   /// The rows in the model's order, with the columns that any row has; rows of zeros are left out.
-  /// Throws ReadFailure (limit) when the total of a column leaves 64 bits.
+  /// Throws Failure (limit) when the total of a column leaves 64 bits.
   SampleTable samples() const;
 
   /// Sum of the column, nullopt when a row does not know or the sum leaves 64 bits.

@@ -161,7 +161,7 @@ LabelSetId RunTables::type_labels(StringId type) {
 
 std::shared_ptr<const Dictionary> RunTables::finish() {
   Result<Snapshot> made = builder_->finish();
-  if (!made) throw ReadFailure{std::move(made).error()};
+  if (!made) fail(std::move(made).error());
   *this = RunTables{};
   return made->dictionary;
 }

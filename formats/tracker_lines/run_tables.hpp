@@ -35,7 +35,7 @@ class RunTables {
   std::vector<std::uint64_t> keys_of_nodes;
 
   /// The dictionary of all that was interned; the tables are empty then.
-  /// Throws ReadFailure (internal) when the model is broken.
+  /// Throws Failure (internal) when the model is broken.
   std::shared_ptr<const Dictionary> finish();
 
   struct Frame {

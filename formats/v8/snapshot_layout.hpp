@@ -32,7 +32,7 @@ struct Layout {
   std::uint64_t edges = 0;
 };
 
-/// Consumes the value of "snapshot". Throws ReadFailure.
+/// Consumes the value of "snapshot". Throws Failure.
 Layout read_layout(json::JsonScanner& json);
 
 }  // namespace snapdiff::formats::v8

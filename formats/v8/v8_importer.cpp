@@ -62,7 +62,7 @@ bool repeats(const std::vector<std::uint64_t>& ids) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-/// Reads a whole V8 heap snapshot. Throws ReadFailure.
+/// Reads a whole V8 heap snapshot. Throws Failure.
 /// Errors: malformed, limit.
 class HeapReader {
  public:

@@ -47,7 +47,7 @@ class DhatReader {
   explicit DhatReader(Input& in) : json_(in) {}
 
   /// The state at the end of the process, or where most bytes were live.
-  /// Errors (thrown as ReadFailure, or returned): malformed, unsupported (modes without live blocks), limit.
+  /// Errors (thrown as Failure, or returned): malformed, unsupported (modes without live blocks), limit.
   Result<Snapshot> read(bool at_peak) {
     read_document();
     check(at_peak);

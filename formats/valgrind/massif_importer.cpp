@@ -44,13 +44,13 @@ class MassifReader {
  public:
   explicit MassifReader(Input& in) : lines_(in, kMostLineBytes) {}
 
-  /// Throws ReadFailure: malformed when not one snapshot is whole; limit; what `out` returns.
+  /// Throws Failure: malformed when not one snapshot is whole; limit; what `out` returns.
   void read(SnapshotSink& out) {
     read_header();
     try {
       while (read_snapshot()) {
       }
-    } catch (ReadFailure& failure) {
+    } catch (Failure& failure) {
       if (snapshots_.empty() || failure.error.code != ErrorCode::malformed) throw;
       for (Snapshot& snapshot : snapshots_) {
         snapshot.facts.lose("snapshots from here on are lost: " + failure.error.message, failure.error.offset);

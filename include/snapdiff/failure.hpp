@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,7 +18,9 @@ struct Failure {
 };
 
 [[noreturn]] inline void fail(Error error) { throw Failure{std::move(error)}; }
-[[noreturn]] inline void fail(ErrorCode code, std::string message) { fail(Error{code, std::move(message)}); }
+[[noreturn]] inline void fail(ErrorCode code, std::string message, std::optional<std::uint64_t> offset = std::nullopt) {
+  fail(Error{code, std::move(message), offset});
+}
 
 /// The value of `result`; throws its error.
 template <class T>
