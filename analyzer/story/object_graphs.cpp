@@ -68,7 +68,8 @@ void tell_objects(GrowthReport& report, const RetainedReport& retained, const Pa
     if (more <= 0) continue;
     std::string& pace = culprit.text.pace;
     pace.append(pace.empty() ? "" : ", ").append("retains ").append(value_text(more, "bytes", true, kPageNumbers));
-    if (const GrowingPlace* place = growing_place_of(paths, culprit.path.back().function)) culprit.text.via = held_by(*place);
+    if (const GrowingPlace* place = growing_place_of(paths, culprit.path.back().function))
+      culprit.text.via = held_by(*place);
   }
   std::stable_sort(story->culprits.begin(), story->culprits.end(), [&](const Culprit& a, const Culprit& b) {
     if (gravity(a.verdict.word) != gravity(b.verdict.word)) return gravity(a.verdict.word) > gravity(b.verdict.word);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/html/series.hpp"
-#include "analyzer/html/markup.hpp"
 #include "analyzer/html/data_blocks.hpp"
+#include "analyzer/html/markup.hpp"
+#include "analyzer/html/series.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::html;
