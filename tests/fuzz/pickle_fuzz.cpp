@@ -60,7 +60,7 @@ std::string outcome(std::string_view bytes, std::size_t window) {
     machine.run();
     const std::uint64_t behind = machine.drain();
     return std::to_string(consumer.digest) + " " + std::to_string(behind);
-  } catch (const formats::Failure& error) {
+  } catch (const snapdiff::Failure& error) {
     if (error.error.code == ErrorCode::internal || error.error.message.empty()) std::abort();
     if (error.error.offset.value_or(0) > bytes.size()) std::abort();
     return error.error.text();

@@ -54,7 +54,7 @@ std::string tokens(std::string_view text, std::size_t window = 0) {
     value(json, out, 0);
     if (!json.at_end()) json.unexpected("nothing after the value");
     return out;
-  } catch (const formats::Failure& failure) {
+  } catch (const snapdiff::Failure& failure) {
     return out + "!" + std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
   }
 }
@@ -67,7 +67,7 @@ std::string skipped(std::string_view text, std::size_t window = 0) {
     json.skip_value();
     if (!json.at_end()) json.unexpected("nothing after the value");
     return {};
-  } catch (const formats::Failure& failure) {
+  } catch (const snapdiff::Failure& failure) {
     return "!" + std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
   }
 }
@@ -164,7 +164,7 @@ TEST_CASE("json: a walk refuses texts that only damage makes, a scanner keeps th
     try {
       read_value(in, walk);
       return std::string();
-    } catch (const formats::Failure& failure) {
+    } catch (const snapdiff::Failure& failure) {
       return std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
     }
   };

@@ -90,7 +90,7 @@ Outcome run(std::string_view bytes, std::size_t window = 0, MachineLimits limits
     Machine<Recorder> machine(in, pools, recorder, limits);
     machine.run();
     out.behind = machine.drain();
-  } catch (const formats::Failure& error) {
+  } catch (const snapdiff::Failure& error) {
     out.error = error.error;
     out.failed = true;
   }
