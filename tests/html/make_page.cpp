@@ -19,7 +19,7 @@ namespace {
 
 using namespace snapdiff;
 
-int fail(const Error& error) {
+int failed(const Error& error) {
   std::cerr << error.text() << "\n";
   return 2;
 }
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   std::vector<SnapshotRef> refs;
   for (const std::string& file : files) {
     Result<std::vector<Snapshot>> read = formats::read_file(file, formats::ReadOptions{});
-    if (!read) return fail(std::move(read).error().about(file));
+    if (!read) return failed(std::move(read).error().about(file));
     for (Snapshot& snapshot : *read) refs.push_back({std::make_shared<const Snapshot>(std::move(snapshot)), file, ""});
   }
   if (refs.empty()) return 2;
@@ -88,18 +88,18 @@ int main(int argc, char** argv) {
   request.created_at_ns = 1'700'000'000'000'000'000;
   add_device_memory(refs, request);
   Result<Postmortem> report = postmortem::assemble(refs, std::move(request));
-  if (!report) return fail(report.error());
+  if (!report) return failed(report.error());
   if (const Result<postmortem::Rules> rules = postmortem::built_in_rules())
     report->narrative = postmortem::tell(*report, *rules);
   if (graph) {
     Result<std::string> drawn = graph_of(*report);
-    if (!drawn) return fail(drawn.error());
+    if (!drawn) return failed(drawn.error());
     options.graph_svg = *std::move(drawn);
   }
   const std::clock_t start = std::clock();
   const Result<std::string> page = html::to_html(*report, options);
   if (timed) std::cout << "to_html " << (std::clock() - start) * 1000 / CLOCKS_PER_SEC << " ms of CPU time\n";
-  if (!page) return fail(page.error());
+  if (!page) return failed(page.error());
   std::ofstream(output, std::ios::binary) << *page;
   return 0;
 }
