@@ -22,7 +22,7 @@ inline constexpr std::int64_t kSchemaVersion = 4;
 /// first write brings it forward.
 enum class SchemaState : std::uint8_t { empty, older, current };
 
-/// Throws unsupported when the file is another program's or its tables are not ours (schema_check.hpp), incompatible
+/// Throws unsupported when the file is another program's or its tables are not ours, incompatible
 /// when the schema is newer.
 SchemaState schema_state(sqlite3* db);
 
