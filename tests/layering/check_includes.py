@@ -107,7 +107,7 @@ PUBLIC_HEADERS = {
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"retained_objects.hpp"},
     "analyzer/postmortem": {"make_postmortem.hpp"},
-    "analyzer/render": {"axis_page.hpp", "drawing.hpp", "render.hpp", "retained.hpp"},
+    "analyzer/render": {"drawing.hpp", "render.hpp"},
     "analyzer/html": {"html.hpp"},
     "analyzer/symbols": {"symbols.hpp"},
     "analyzer/report": {"json_writer.hpp", "query.hpp", "report.hpp", "text_tools.hpp"},  # the width of text, for the terminal
