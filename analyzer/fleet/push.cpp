@@ -2,11 +2,13 @@
 #include <bit>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/impl.hpp"
@@ -379,6 +381,14 @@ static std::unordered_set<Hash128> listed_snapshots(Fleet::Impl& from, const Ori
   return present;
 }
 
+/// Days for which the servers keep snapshots; 0 where they keep them all.
+static std::uint64_t days_kept(Fleet::Impl& on) {
+  const std::vector<std::string> days = on.client().lines(
+      "days kept", "SELECT extract(create_table_query, 'toIntervalDay.([0-9]+)') FROM system.tables WHERE database = " +
+                       literal(on.to.database) + " AND name = 'snapshot_local' FORMAT TSV");
+  return days.empty() ? 0 : std::strtoull(days.front().c_str(), nullptr, 10);
+}
+
 Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Origin& origin) {
   return guarded([&] {
     impl_->check_schema();
@@ -392,11 +402,13 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
     const std::uint64_t first_nth = std::max(now, newest + 1);
     Batch batch(origin, now);
     Sender sender{*impl_, pushed};
+    std::vector<bool> sent(snapshots.size());
     for (std::size_t i = 0; i < snapshots.size(); ++i) {
       if (!present.insert(ids[i]).second) {
         ++pushed.present;
         continue;
       }
+      sent[i] = true;
       batch.add(*snapshots[i], ids[i], first_nth + i);
       if (!batch.is_full()) continue;
       sender.send(batch);
@@ -404,8 +416,10 @@ Result<Pushed> Fleet::push(std::span<const Snapshot* const> snapshots, const Ori
     }
     sender.send(batch);
     if (pushed.snapshots == 0) return pushed;
-    const std::size_t listed = listed_snapshots(*impl_, origin, ids, newest).size();
-    pushed.expired = present.size() - std::min(present.size(), listed);
+    // The servers drop them when they merge parts, now or later.
+    const std::uint64_t days = days_kept(*impl_);
+    for (std::size_t i = 0; i < snapshots.size() && days > 0; ++i)
+      pushed.expired += sent[i] && time_of(*snapshots[i], now) + days * 86'400 * kSecond < now;
     return pushed;
   });
 }
