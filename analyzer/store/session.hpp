@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,12 @@ class Session {
   /// The chunk that holds `stack`, or the first one after it; null after the last.
   std::shared_ptr<const DecodedStacks> stacks_from(std::uint32_t stack);
 
+  /// A number for the arguments of a virtual table that is called, the same for as long as the connection lasts:
+  /// rowids hold it. Different texts, different numbers.
+  std::int64_t call_number(const std::string& arguments) {
+    return calls_.try_emplace(arguments, static_cast<std::int64_t>(calls_.size())).first->second;
+  }
+
  private:
   sqlite3* db_;
   std::optional<std::int64_t> data_version_;
@@ -72,6 +80,7 @@ class Session {
   KeptTables<AllocatorTables> allocators_;
   std::list<std::shared_ptr<const DecodedStacks>> chunks_;  // latest first
   std::size_t chunk_frames_ = 0;
+  std::unordered_map<std::string, std::int64_t> calls_;
 };
 
 }  // namespace snapdiff::store

@@ -33,15 +33,13 @@ class AllocatorScan {
     if (has_version_3(session_.db()))
       snapshots_ = snapshots_of(session_.db(), "SELECT snapshot FROM allocator ORDER BY snapshot", snapshot);
     next_ = 0;
-    rowid_ = 0;
     open_next();
   }
   void next() {
-    ++rowid_;
     if (++row_ == end_) open_next();
   }
   bool at_end() const { return tables_ == nullptr; }
-  std::int64_t rowid() const { return rowid_; }
+  std::int64_t rowid() const { return rowid_of(snapshot(), row_); }
 
  protected:
   std::int64_t snapshot() const { return snapshots_[next_ - 1]; }
@@ -75,7 +73,6 @@ class AllocatorScan {
   std::size_t next_ = 0;
   std::int64_t facts_of_ = 0;  // a join starts again for every row of the other table
   std::size_t end_ = 0;
-  std::int64_t rowid_ = 0;
 };
 
 std::int64_t plain(std::uint64_t value) { return static_cast<std::int64_t>(value); }

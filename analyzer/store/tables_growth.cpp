@@ -45,6 +45,7 @@ class GrowthTable {
     from_ = integer_of(arguments.take(), "growth(from, to) needs two snapshot ids");
     to_ = integer_of(arguments.take(), "growth(from, to) needs two snapshot ids");
     sqlite3_value* const metric = arguments.take();
+    call_ = session_.call_number(std::to_string(from_) + " " + std::to_string(to_));
     baseline_ = session_.samples(from_);
     current_ = session_.samples(to_);
     absent_ = {is_complete(session_.db(), from_) ? Sum(0) : Sum(), is_complete(session_.db(), to_) ? Sum(0) : Sum()};
@@ -61,14 +62,15 @@ class GrowthTable {
     sums_.resize(shared_.size());
     b_ = 0;
     c_ = 0;
-    rowid_ = 0;
     read_stack();
   }
 
   bool at_end() const { return at_end_; }
-  std::int64_t rowid() const { return rowid_; }
+  std::int64_t rowid() const {
+    const auto metric = static_cast<std::size_t>(shared_[metric_].baseline - baseline_->columns.data());
+    return rowid_of(call_, rows_before_ * baseline_->columns.size() + metric);
+  }
   void next() {
-    ++rowid_;
     if (++metric_ == shared_.size()) read_stack();
   }
 
@@ -117,6 +119,7 @@ class GrowthTable {
     const std::vector<StackId>& after = current_->stack;
     at_end_ = shared_.empty() || (b_ == before.size() && c_ == after.size());
     if (at_end_) return;
+    rows_before_ = b_ + c_;
     stack_ = b_ == before.size() ? after[c_] : c_ == after.size() ? before[b_] : std::min(before[b_], after[c_]);
     const bool in_baseline = b_ < before.size() && before[b_] == stack_;
     const bool in_current = c_ < after.size() && after[c_] == stack_;
@@ -143,7 +146,8 @@ class GrowthTable {
   std::size_t c_ = 0;
   std::size_t metric_ = 0;
   bool at_end_ = true;
-  std::int64_t rowid_ = 0;
+  std::size_t rows_before_ = 0;  // of both sides, before stack_
+  std::int64_t call_ = 0;
 };
 
 }  // namespace

@@ -38,12 +38,13 @@ class RetainedTable {
     const auto table = session_.samples(snapshot_);
     const Column& column = choose(table, text_of(arguments.take()));
     metric_ = column.type.name;
+    call_ = session_.call_number(std::to_string(snapshot_) + ' ' + metric_);
     build(*table, column);
     at_ = 1;
   }
   bool at_end() const { return at_ >= graph_.frame.size(); }
   void next() { ++at_; }
-  std::int64_t rowid() const { return static_cast<std::int64_t>(at_); }
+  std::int64_t rowid() const { return rowid_of(call_, at_); }
 
   void column(Output& out, int column) {
     const Dictionary& d = session_.catalog().dictionary();
@@ -150,6 +151,7 @@ class RetainedTable {
   CallGraph graph_;
   std::unordered_map<std::uint64_t, std::uint32_t, KeyedHash> node_of_key_;
   std::size_t at_ = 0;
+  std::int64_t call_ = 0;
 };
 
 }  // namespace

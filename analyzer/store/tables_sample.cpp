@@ -35,17 +35,15 @@ class SampleTableView {
       metric_ = text_of(metric);
     }
     snapshots_ = snapshots_of(session_.db(), "SELECT id FROM snapshot ORDER BY id", snapshot);
-    rowid_ = 0;
     next_snapshot_ = 0;
     table_.reset();
     open_next();
   }
 
   bool at_end() const { return table_ == nullptr; }
-  std::int64_t rowid() const { return rowid_; }
+  std::int64_t rowid() const { return rowid_of(snapshot_, row_ * table_->columns.size() + columns_[column_]); }
 
   void next() {
-    ++rowid_;
     if (++column_ < columns_.size()) return;
     column_ = 0;
     if (++row_ < last_row_) return;
@@ -117,7 +115,6 @@ class SampleTableView {
   std::size_t row_ = 0;
   std::size_t last_row_ = 0;
   std::size_t column_ = 0;
-  std::int64_t rowid_ = 0;
 };
 
 }  // namespace

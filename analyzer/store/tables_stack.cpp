@@ -101,15 +101,13 @@ class StackFrameTable : public StackScan {
   void filter(Arguments& arguments) {
     StackScan::filter(arguments);
     position_ = 0;
-    rowid_ = 0;
   }
   void next() {
-    ++rowid_;
     if (++position_ < root_first().size()) return;
     position_ = 0;
     StackScan::next();
   }
-  std::int64_t rowid() const { return rowid_; }
+  std::int64_t rowid() const { return rowid_of<32>(id_, position_); }
   void column(Output& out, int column) {
     const auto frames = root_first();
     const std::uint32_t id = frames[frames.size() - 1 - position_];
@@ -134,7 +132,6 @@ class StackFrameTable : public StackScan {
 
  private:
   std::size_t position_ = 0;
-  std::int64_t rowid_ = 0;
 };
 
 }  // namespace

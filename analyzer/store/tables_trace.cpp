@@ -38,15 +38,13 @@ class TraceEventView {
     next_trace_ = 0;
     chunk_.reset();
     number_ = 0;
-    rowid_ = 0;
     at_end_ = false;
     index_ = end_ = 0;
     move();
   }
   bool at_end() const { return at_end_; }
-  std::int64_t rowid() const { return rowid_; }
+  std::int64_t rowid() const { return rowid_of(traces_[next_trace_ - 1].id, index_); }
   void next() {
-    ++rowid_;
     ++index_;
     move();
   }
@@ -128,7 +126,6 @@ class TraceEventView {
   TraceEvent event_;
   std::size_t index_ = 0;
   std::size_t end_ = 0;
-  std::int64_t rowid_ = 0;
   bool at_end_ = true;
 };
 

@@ -41,11 +41,12 @@ class TrendTable {
     count_ = tables.size();
     if (count_ == 0) return;
     metric_ = choose(tables, wanted);
+    call_ = session_.call_number(std::to_string(name_.size()) + ' ' + name_ + metric_);
     add_values(snapshots, tables);
   }
 
   bool at_end() const { return at_ == stacks_.size(); }
-  std::int64_t rowid() const { return static_cast<std::int64_t>(at_); }
+  std::int64_t rowid() const { return rowid_of(call_, at_); }
   void next() { ++at_; }
 
   void column(Output& out, int column) {
@@ -162,6 +163,7 @@ class TrendTable {
   std::vector<double> numbers_;
   double floor_ = 0;
   std::size_t at_ = 0;
+  std::int64_t call_ = 0;
   std::size_t judged_ = 0;  // the place verdict_ is of
   Verdict verdict_;
 };

@@ -11,7 +11,7 @@
 /// SQLite's virtual table callbacks, written once. A table is a class T with
 ///   kDeclaration                      the columns, as CREATE TABLE
 ///   plan(IndexPlan&)                  static; what is pushed down; false: try another join order
-///   T(Session&), filter(Arguments&), at_end(), next(), column(Output&, int), rowid()
+///   T(Session&), filter(Arguments&), at_end(), next(), column(Output&, int), rowid(), see rowid_of()
 /// Eponymous-only: there is no xCreate, so nothing gets into the schema.
 namespace snapdiff::store {
 
@@ -28,6 +28,7 @@ class IndexPlan {
       const auto& constraint = info_->aConstraint[i];
       if (constraint.iColumn != column || constraint.op != op || constraint.usable == 0) continue;
       if (info_->aConstraintUsage[i].argvIndex != 0) continue;
+      if (sqlite3_stricmp(sqlite3_vtab_collation(info_, i), "BINARY") != 0) continue;  // tables compare bytes
       info_->aConstraintUsage[i].argvIndex = ++arguments_;
       info_->aConstraintUsage[i].omit = omit ? 1 : 0;
       info_->idxNum |= bit;
@@ -51,6 +52,8 @@ class IndexPlan {
     }
     return false;
   }
+  /// The query names the column anywhere.
+  bool uses(int column) const { return ((info_->colUsed >> column) & 1U) != 0; }
   void expect(std::int64_t rows, double cost) {
     info_->estimatedRows = rows;
     info_->estimatedCost = cost;
@@ -113,6 +116,18 @@ class Output {
   static const sqlite3_destructor_type kCopied;
   sqlite3_context* context_;
 };
+
+/// The rowid of a row that has its place in a part of the table: a snapshot, a trace, a call (Session::call_number()).
+/// SQLite tells by it whether another half of an OR, or the other side of an outer join, has had the row, so it must
+/// be the row's own in all of the table, whatever was pushed down. 2^36 rows of a part are 512 GiB of values, more than
+/// is decoded at once. Throws limit when it does not fit: never the rowid of another row.
+template <int kRowBits = 36>
+std::int64_t rowid_of(std::int64_t part, std::uint64_t row) {
+  if (part < 0 || part >> (64 - kRowBits) != 0 || row >> kRowBits != 0)
+    fail(ErrorCode::limit,
+         "rowid of row " + std::to_string(row) + " of " + std::to_string(part) + " does not fit in 64 bits");
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(part) << kRowBits | row);
+}
 
 /// Runs `body` for a callback that answers with a result code; a failure's text goes to `message`.
 template <class Body>
@@ -216,8 +231,10 @@ class VirtualTable {
     });
   }
   static int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
-    *out = cursor(base)->table.rowid();
-    return SQLITE_OK;
+    return answering(&base->pVtab->zErrMsg, [&] {
+      *out = cursor(base)->table.rowid();
+      return SQLITE_OK;
+    });
   }
 
   static constexpr sqlite3_module make_module() {

@@ -78,6 +78,8 @@ TEST_CASE("store extension: the sqlite3 shell sees stacks, samples and growth") 
   CHECK(shell("SELECT sum(value) FROM sample WHERE metric = 'inuse_space' GROUP BY snapshot;") == "30\n85\n");
   CHECK(shell("SELECT stack_text(stack), growth FROM growth(1, 2) WHERE metric = 'inuse_space' ORDER BY growth;") ==
         "b ‹ main|-20\na ‹ main|25\nc ‹ main|50\n");
+  CHECK(shell("SELECT count(*) FROM sample WHERE (snapshot = 1 AND stack = 1) OR (snapshot = 1 AND stack = 2);") ==
+        "4\n");
   CHECK(shell("SELECT * FROM growth;").find("growth(from, to) needs two snapshot ids") != std::string::npos);
   // Twice, and with something else of the same name: nothing may dangle.
   CHECK(shell(".load " + library() + "\nSELECT count(*) FROM stack;") == "3\n");
