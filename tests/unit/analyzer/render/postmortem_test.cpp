@@ -22,28 +22,6 @@ std::string pdf_of(const Postmortem& report, const render::MemoryStory& memory =
   return *pdf;
 }
 
-/// Checked by qpdf; the text of each page by pdftotext. Empty where that is not installed.
-std::vector<std::string> checked_pages(const std::string& pdf) {
-  const std::string path = temporary_file("postmortem.pdf", pdf);
-  int status = 0;
-  if (installed("qpdf")) {
-    const std::string told = output_of(std::string("qpdf --check ").append(path).append(" 2>&1"), status);
-    INFO(told);
-    CHECK(status == 0);
-  } else {
-    WARN("skipped: qpdf is not installed");
-  }
-  std::vector<std::string> pages;
-  if (!installed("pdftotext")) {
-    WARN("skipped: pdftotext is not installed");
-    return pages;
-  }
-  const std::string text = output_of(std::string("pdftotext -layout ").append(path).append(" -"), status);
-  for (std::size_t at = 0, end = 0; (end = text.find('\f', at)) != std::string::npos; at = end + 1)
-    pages.push_back(text.substr(at, end - at));
-  return pages;
-}
-
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Number of the first page, from 1, of which the title is this; 0: none. The cover lists all titles: it is left out.

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -57,6 +58,27 @@ std::string output_of(const std::string& command, int& status) {
   const int code = pclose(pipe);
   status = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
   return out;
+}
+
+std::vector<std::string> checked_pages(const std::string& pdf) {
+  const std::string path = temporary_file("postmortem.pdf", pdf);
+  int status = 0;
+  if (installed("qpdf")) {
+    const std::string told = output_of(std::string("qpdf --check ").append(path).append(" 2>&1"), status);
+    INFO(told);
+    CHECK(status == 0);
+  } else {
+    WARN("skipped: qpdf is not installed");
+  }
+  std::vector<std::string> pages;
+  if (!installed("pdftotext")) {
+    WARN("skipped: pdftotext is not installed");
+    return pages;
+  }
+  const std::string text = output_of(std::string("pdftotext -layout ").append(path).append(" -"), status);
+  for (std::size_t at = 0, end = 0; (end = text.find('\f', at)) != std::string::npos; at = end + 1)
+    pages.push_back(text.substr(at, end - at));
+  return pages;
 }
 
 }  // namespace snapdiff::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 /// Other programs that check what was drawn.
 namespace snapdiff::test {
@@ -11,5 +12,8 @@ bool installed(const std::string& program);
 std::string temporary_file(const std::string& name, const std::string& bytes);
 /// Standard output of a shell command; `status` gets its exit code.
 std::string output_of(const std::string& command, int& status);
+
+/// Checked by qpdf; the text of each page by pdftotext. Empty where that is not installed.
+std::vector<std::string> checked_pages(const std::string& pdf);
 
 }  // namespace snapdiff::test
