@@ -193,7 +193,9 @@ void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUn
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
   std::erase_if(all, [&](const RowAmounts& row) {
-    return row.on_both_sides() && !has_other_objects(row) && !is_joined_by_likeness(c, rows, row);
+    if (!row.on_both_sides() || has_other_objects(row)) return false;
+    if (is_of_tier(c, rows, row, MatchTier::merged) || is_of_tier(c, rows, row, MatchTier::fuzzy)) return false;
+    return !row.changed() || !is_joined_by_likeness(c, rows, row);  // most lines hold what they held
   });
   const auto one_sided =
       std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
