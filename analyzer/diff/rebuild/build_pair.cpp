@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -350,8 +349,6 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
   drop(after_, used_b);
 }
 
-/// Whether each of two stacks holds about as much as another one that only has frames more or less, and not as this
-/// one.
 bool BuildPair::fits_elsewhere(const Stack& a, const Stack& b) {
   return off_amount(a, b) > std::min(a.least_off, b.least_off) + kAsFarOff;
 }
