@@ -119,8 +119,12 @@ bool went_on_in_part(const Amounts& x, const Amounts& y) {
 
 bool went_apart(const Amounts& x, const Amounts& from, const Amounts& to) {
   const auto left = [](const Amounts& a, const Amounts& b) { return in_size(a, b) + in_count(a, b); };
-  return from.objects_after == 0 && to.objects_before == 0 && continues(x, to) && continues(from, x) &&
-         left(x, to) + left(from, x) + kClearVote < left(x, x);
+  if (from.objects_after != 0 || to.objects_before != 0 || !continues(x, to) || !continues(from, x)) return false;
+  if (left(x, to) + left(from, x) + kClearVote < left(x, x)) return true;
+  Amounts other = to;  // what would be left over is a row too
+  other.bytes_before = from.bytes_before;
+  other.objects_before = from.objects_before;
+  return exchanged(x, other);
 }
 
 Vote went_on(const Amounts& x, const Amounts& y) {

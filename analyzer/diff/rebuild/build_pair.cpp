@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -20,7 +19,6 @@ namespace {
 
 constexpr double kAlike = 0.6;           // of a stack with gaps
 constexpr double kClearlyBest = 0.04;    // by which the best counterpart beats the second
-constexpr double kFarOff = 2;            // of the logarithm of a number of objects: of another size
 constexpr double kAsFarOff = 0.1;        // of two runs of one program
 constexpr double kGrownObjects = 0.25;   // of their size: with new members, or rounded up
 constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
@@ -36,17 +34,6 @@ std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   return out;
 }
 
-/// Per function the first one of its file and name, numbers of closures apart.
-std::vector<std::uint32_t> first_alike(const Code& code) {
-  std::unordered_map<Hash128, std::uint32_t> first;
-  std::vector<std::uint32_t> out(code.functions.size());
-  for (std::uint32_t f = 0; f < out.size(); ++f) {
-    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
-    out[f] = first.try_emplace(hash_bytes(code.functions[f].base, file), f).first->second;
-  }
-  return out;
-}
-
 void add_item(SequenceHasher& hasher, std::uint32_t item) {
   hasher.add({mix64(item + 1ULL), mix64(item + 0x9e3779b97f4a7c15ULL)});
 }
@@ -55,22 +42,6 @@ Hash128 sequence(const std::vector<std::uint32_t>& items) {
   SequenceHasher hasher;
   for (const std::uint32_t item : items) add_item(hasher, item);
   return hasher.finish();
-}
-
-/// Per function a hash of its name, file and first line: of runs of functions those of least hash are compared, and
-/// which these are must not depend on the order of the input, as numbers of functions do.
-std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
-  std::vector<std::int32_t> first(code.functions.size(), std::numeric_limits<std::int32_t>::max());
-  for (std::size_t i = 0; i < code.function.size(); ++i) {
-    if (code.function[i] != kNone) first[code.function[i]] = std::min(first[code.function[i]], code.line[i]);
-  }
-  std::vector<std::uint64_t> out;
-  out.reserve(first.size());
-  for (std::size_t f = 0; f < first.size(); ++f) {
-    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
-    out.push_back(hash_bytes(code.functions[f].name, file).low ^ mix64(static_cast<std::uint64_t>(first[f])));
-  }
-  return out;
 }
 
 /// Whether lines say on both sides which call it is.
@@ -359,6 +330,10 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
             of_b[j].offer(i, s);
           }
         }
+        for (std::size_t i = 0; i < from.size(); ++i)
+          before_[from[i]].least_off = least_off_[0][before_[from[i]].entry] = of_a[i].least_off;
+        for (std::size_t j = 0; j < to.size(); ++j)
+          after_[to[j]].least_off = least_off_[1][after_[to[j]].entry] = of_b[j].least_off;
         for (std::size_t i = 0; i < from.size(); ++i) {
           if (of_a[i].score >= kAlike && !of_a[i].clear()) ++possible_;
           if (!of_a[i].clear()) continue;
@@ -374,16 +349,22 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
   drop(after_, used_b);
 }
 
+bool BuildPair::fits_elsewhere(const Stack& a, const Stack& b) {
+  return off_amount(a, b) > std::min(a.least_off, b.least_off) + kAsFarOff;
+}
+
 void BuildPair::merge(RowUnion& rows) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   each_group(
       before_, after_, [](const Stack& stack) { return sequence(stack.functions); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         if (a.size() * b.size() > kMostOfRun) return;
+        const bool alone = a.size() == 1 && b.size() == 1;
         for (const Keyed& one : b) {
           for (const Keyed& other : a) {
             if (!compatible(before_[other.index], after_[one.index])) continue;
             if (contradict(before_[other.index], after_[one.index])) continue;
+            if (alone && fits_elsewhere(before_[other.index], after_[one.index])) continue;
             if (used_b[one.index] == 0) count_renamed(after_[one.index]);
             used_a[other.index] = used_b[one.index] = 1;
             rows.join(before_[other.index].row, after_[one.index].row, MatchTier::merged);
@@ -395,7 +376,12 @@ void BuildPair::merge(RowUnion& rows) {
 }
 
 BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) {
-  return read(entries, after, true);
+  Stacks out = read(entries, after, true);
+  for (Stack& stack : out) {
+    const auto found = least_off_[after ? 1 : 0].find(stack.entry);
+    if (found != least_off_[after ? 1 : 0].end()) stack.least_off = found->second;
+  }
+  return out;
 }
 
 void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,8 @@ class BuildPair {
   void join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 
+  static constexpr double kFarOff = 2;  ///< of the logarithm of a number of objects: of another size
+
   /// A stack as lines and functions that mean the same on both sides.
   struct Stack {
     std::uint32_t row = 0;
@@ -43,6 +47,7 @@ class BuildPair {
     bool renamed = false;  ///< a function of it has another name on the other side
     double value = 0;
     double objects = 0;                    ///< 0: unknown
+    double least_off = kFarOff;            ///< off_amount() to those that only have frames more or less
     Hash128 key;                           ///< of `classes`; of a stack without any, 0
     std::vector<std::uint32_t> classes;    ///< leaf first; empty before read_frames()
     std::vector<std::uint32_t> functions;  ///< of the current side, leaf first; the same
@@ -50,6 +55,10 @@ class BuildPair {
   using Stacks = std::vector<Stack>;
   /// Entries of one side, each with its row and frames.
   Stacks stacks_of(const std::vector<Left>& entries, bool after);
+
+  /// Whether two stacks hold other amounts, and one of them about as much as another one that only has frames more or
+  /// less. Of stacks that were left when alignment began.
+  static bool fits_elsewhere(const Stack& a, const Stack& b);
 
   void join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
 
@@ -107,6 +116,7 @@ class BuildPair {
   std::vector<std::uint8_t> has_other_name_;  ///< per function of the current side
   std::vector<std::uint64_t> stacks_with_;    ///< joined, per function of the current side
   Stacks before_, after_;
+  std::array<std::unordered_map<std::uint32_t, double>, 2> least_off_;  ///< per side, by entry: Stack::least_off
   std::uint64_t possible_ = 0;
 };
 

@@ -316,6 +316,30 @@ std::uint32_t Code::way(std::size_t entry) const {
   return outermost;
 }
 
+std::vector<std::uint32_t> first_alike(const Code& code) {
+  std::unordered_map<Hash128, std::uint32_t> first;
+  std::vector<std::uint32_t> out(code.functions.size());
+  for (std::uint32_t f = 0; f < out.size(); ++f) {
+    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
+    out[f] = first.try_emplace(hash_bytes(code.functions[f].base, file), f).first->second;
+  }
+  return out;
+}
+
+std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
+  std::vector<std::int32_t> first(code.functions.size(), std::numeric_limits<std::int32_t>::max());
+  for (std::size_t i = 0; i < code.function.size(); ++i) {
+    if (code.function[i] != kNone) first[code.function[i]] = std::min(first[code.function[i]], code.line[i]);
+  }
+  std::vector<std::uint64_t> out;
+  out.reserve(first.size());
+  for (std::size_t f = 0; f < first.size(); ++f) {
+    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
+    out.push_back(hash_bytes(code.functions[f].name, file).low ^ mix64(static_cast<std::uint64_t>(first[f])));
+  }
+  return out;
+}
+
 std::pair<Code, Code> read_code(const Side& before, const Side& after) {
   std::array<std::optional<Code>, 2> made;
   for_each_parallel(2, before.stack.size() + after.stack.size(),

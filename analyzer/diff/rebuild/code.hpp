@@ -84,4 +84,11 @@ class Code {
 /// Both sides at once.
 std::pair<Code, Code> read_code(const Side& before, const Side& after);
 
+/// Per function the first one of its file and name, numbers of closures apart.
+std::vector<std::uint32_t> first_alike(const Code& code);
+
+/// Per function a hash of its name, file and first line: of runs of functions those of least hash are compared, and
+/// which these are must not depend on the order of the input, as numbers of functions do.
+std::vector<std::uint64_t> hashes_of_functions(const Code& code);
+
 }  // namespace snapdiff::diff::rebuild

@@ -14,6 +14,7 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr std::size_t kFewMoved = 4;           // fewer may differ so by chance
+constexpr std::size_t kFewRenamed = 2;         // the same where a file has gone and another one is there
 constexpr double kExplained = 0.5;             // of the bytes, or of the stacks, that are left on a side
 constexpr double kExchanged = 0.2;             // of the bytes whose objects have another size
 constexpr double kOtherNumber = 2;             // of objects: times as many are others
@@ -129,26 +130,34 @@ class Rests {
   /// Whether a line that this one may have become has as many objects of the same size.
   bool has_same(const Gap& from) const {
     const std::span<const Gap> others = of(from);
-    return from.objects >= kFewObjects && std::any_of(others.begin(), others.end(), [&](const Gap& to) {
-             return to.line != from.line && to.size == from.size &&
-                    !differ_by(1 + kAsManyMoved, static_cast<double>(from.objects), static_cast<double>(to.objects));
-           });
+    return std::any_of(others.begin(), others.end(), [&](const Gap& to) {
+      return to.line != from.line && to.size == from.size && as_many(from, to);
+    });
   }
 
-  /// Calls body(number of the move, whether the size is the same) for each line that this one may have become.
+  /// Calls body(number of the move, whether the size is the same, by how much lines of the function move so) for each
+  /// line that this one may have become: with objects of about the same size, or of any with about as many.
   template <class Body>
-  void each_move(const Gap& from, Body body) const {
+  void each_move(const Gap& from, Like like, Body body) const {
     for (const Gap& to : of(from)) {
-      if (to.line == from.line || !grown_a_little(from.size, to.size)) continue;
+      if (to.line == from.line || !(like == Like::as_many ? as_many(from, to) : grown_a_little(from.size, to.size)))
+        continue;
       const std::int64_t grown = to.size - from.size;
       body(keyed_hash(from.function +
                       mix64(static_cast<std::uint64_t>(from.line) << 32U | static_cast<std::uint32_t>(to.line))) +
                static_cast<std::uint64_t>(grown),
-           grown == 0);
+           grown == 0,
+           keyed_hash(from.function +
+                      mix64(static_cast<std::uint64_t>(to.line) - static_cast<std::uint64_t>(from.line))));
     }
   }
 
  private:
+  static bool as_many(const Gap& from, const Gap& to) {
+    return from.objects >= kFewObjects &&
+           !differ_by(1 + kAsManyMoved, static_cast<double>(from.objects), static_cast<double>(to.objects));
+  }
+
   std::unordered_map<std::uint64_t, std::vector<Gap>> by_rest_;
 };
 
@@ -186,13 +195,22 @@ Moved how_much_moved(const Code& code, std::vector<std::uint32_t> entries, Gaps&
     return as_before;
   });
   std::unordered_map<std::uint64_t, std::size_t> moves;
+  std::unordered_set<std::uint64_t> shifts;  // by which objects of one size moved
   const std::size_t few = like == Like::as_many ? 1 : kFewMoved;
-  for (const std::uint32_t entry : entries)
-    gaps.each(entry, [&](const Gap& gap) { there.each_move(gap, [&](std::uint64_t move, bool) { ++moves[move]; }); });
+  for (const std::uint32_t entry : entries) {
+    gaps.each(entry, [&](const Gap& gap) {
+      there.each_move(gap, like, [&](std::uint64_t move, bool same, std::uint64_t shift) {
+        ++moves[move];
+        if (same) shifts.insert(shift);
+      });
+    });
+  }
   const Found moved = find_stacks(code, entries, gaps, [&](const Gap& gap) {
-    if (like == Like::as_many) return there.has_same(gap);
-    bool found = false;
-    there.each_move(gap, [&](std::uint64_t move, bool same) { found = found || same || moves[move] >= kFewMoved; });
+    bool found = like == Like::as_many && there.has_same(gap);
+    there.each_move(gap, like, [&](std::uint64_t move, bool same, std::uint64_t shift) {
+      const bool counts = like == Like::size || shifts.contains(shift);
+      found = found || (same && like == Like::size) || (counts && moves[move] >= kFewMoved);
+    });
     return found;
   });
   return {moved.stacks >= few && moved.bytes >= kExplained * moved.all,
@@ -228,19 +246,36 @@ Places places_of(const std::vector<std::uint32_t>& entries, Gaps& gaps) {
   return out;
 }
 
-/// Whether most of some stacks are on the other side but for one frame, where another function of its file is: one of
-/// the two is on one side only. A part split off and jumped to leaves no frame of its caller.
-bool most_replaced(const Code& code, const std::vector<std::uint32_t>& entries, Gaps& gaps, const Places& there,
-                   const Names& here, const Names& others) {
+/// What is in the place of a frame.
+enum class Replaced : std::uint8_t {
+  part,  ///< another function of its file, one of the two is on one side only: a part that was split off and jumped to
+         ///< leaves no frame of its caller
+  file,  ///< the same line of another file, and both are on one side only: a file was renamed
+};
+
+/// Whether most of some stacks are on the other side but for one frame.
+bool most_replaced(const Code& code, std::vector<std::uint32_t> entries, Gaps& gaps, const Places& there,
+                   const Names& here, const Names& others, Replaced by) {
   const auto on_both = [&](const Gap& gap) { return here.contains(gap.function) && others.contains(gap.function); };
+  if (by == Replaced::file) {
+    std::erase_if(entries, [&](std::uint32_t entry) {
+      bool any = false;
+      gaps.each(entry, [&](const Gap& gap) { any = any || !on_both(gap); });
+      return !any;
+    });
+  }
   const Found replaced = find_stacks(code, entries, gaps, [&](const Gap& gap) {
     const auto found = there.find(gap.place);
     return found != there.end() && std::any_of(found->second.begin(), found->second.end(), [&](const Gap& other) {
-             return other.function != gap.function && other.file == gap.file && on_both(gap) != on_both(other) &&
-                    grown_a_little(gap.size, other.size);
+             if (other.function == gap.function || !grown_a_little(gap.size, other.size)) return false;
+             if (by == Replaced::part) return other.file == gap.file && on_both(gap) != on_both(other);
+             return other.line == gap.line && !on_both(gap) && !on_both(other);
            });
   });
-  return replaced.stacks >= kFewMoved && replaced.bytes >= kExplained * replaced.all;
+  if (by == Replaced::part) return replaced.stacks >= kFewMoved && replaced.bytes >= kExplained * replaced.all;
+  return replaced.stacks >= kFewRenamed &&
+         (replaced.bytes >= kExplained * replaced.all ||
+          static_cast<double>(replaced.stacks) >= kExplained * static_cast<double>(entries.size()));
 }
 
 std::vector<std::uint32_t> of_many_objects(const Code& code, std::vector<std::uint32_t> entries) {
@@ -273,8 +308,12 @@ bool functions_replaced(const Code& before, const Code& after, const std::vector
   if (some_before.size() > kMostLookedAt || some_after.size() > kMostLookedAt) return false;
   Gaps in_a(before), in_b(after);
   const Names names_a(in_a.names().begin(), in_a.names().end()), names_b(in_b.names().begin(), in_b.names().end());
-  return most_replaced(before, some_before, in_a, places_of(some_after, in_b), names_a, names_b) &&
-         most_replaced(after, some_after, in_b, places_of(some_before, in_a), names_b, names_a);
+  const Places to = places_of(some_after, in_b), from = places_of(some_before, in_a);
+  const auto by = [&](Replaced what) {
+    return most_replaced(before, some_before, in_a, to, names_a, names_b, what) &&
+           most_replaced(after, some_after, in_b, from, names_b, names_a, what);
+  };
+  return by(Replaced::part) || by(Replaced::file);
 }
 
 }  // namespace snapdiff::diff::rebuild

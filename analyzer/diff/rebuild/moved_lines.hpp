@@ -10,7 +10,7 @@ namespace snapdiff::diff::rebuild {
 /// What stacks have in common that are one but for a line.
 enum class Like : std::uint8_t {
   size,     ///< of their objects; then several have to have moved
-  as_many,  ///< also their number, about: one is enough
+  as_many,  ///< also their number, about: one is enough, or several that moved as far and grew by as much
 };
 
 /// Whether half of `some_*` is on the other side too but for the line of one frame, with objects of the same size
@@ -26,8 +26,9 @@ bool lines_exchanged(const Code& before, const Code& after, const std::vector<st
                      const std::vector<std::uint32_t>& some_after);
 
 /// Whether half of `some_*` is on the other side too but for one frame, in whose place another function of its file
-/// is that one side alone has: a part that was split off and is jumped to. `some_*`: entries that the other side has
-/// not.
+/// is that one side alone has: a part that was split off and is jumped to. Or half of what goes through functions of
+/// one side alone, where the same line of a file is that the other side alone has: a file was renamed. `some_*`:
+/// entries that the other side has not.
 bool functions_replaced(const Code& before, const Code& after, const std::vector<std::uint32_t>& some_before,
                         const std::vector<std::uint32_t>& some_after);
 

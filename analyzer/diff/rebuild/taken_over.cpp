@@ -19,6 +19,11 @@ bool is_of_tier(const Comparison& c, const RowUnion& rows, const RowAmounts& row
   return !c.coarse_tier.empty() && c.coarse_tier[rows.find(row.unit)] == tier;
 }
 
+/// Whether it was joined by what lines or functions have in common: only stacks that are equal are certain.
+bool is_joined_by_likeness(const Comparison& c, const RowUnion& rows, const RowAmounts& row) {
+  return !c.coarse_tier.empty() && c.coarse_tier[rows.find(row.unit)] != MatchTier::none;
+}
+
 bool has_other_objects(const RowAmounts& row) { return std::floor(row.size_before()) != std::floor(row.size_after()); }
 
 /// The rows of one run of functions.
@@ -134,12 +139,25 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
   merge_lost(c, all, after, stacks, runs, rows);
 }
 
-/// The rows of one leaf function.
+/// The stacks of one leaf function: of rows that were joined, and of those that one side alone has.
 struct Leaf {
-  std::vector<const RowAmounts*> aligned, before, after;
+  std::vector<const BuildPair::Stack*> joined, before, after;
 };
 
-/// Rows that were joined by alignment alone, and whose two sides are rather those of two rows of one side alone each.
+/// Whether one of two stacks only has functions more.
+bool is_part_of_other(const BuildPair::Stack& x, const BuildPair::Stack& y) {
+  const bool shorter = x.functions.size() < y.functions.size();
+  const std::vector<std::uint32_t>& less = shorter ? x.functions : y.functions;
+  const std::vector<std::uint32_t>& more = shorter ? y.functions : x.functions;
+  std::size_t found = 0;
+  for (const std::uint32_t function : more) {
+    if (found < less.size() && less[found] == function) ++found;
+  }
+  return found == less.size();
+}
+
+/// Rows whose two sides are rather those of two rows of one side alone each. Where an alignment alone joined them, of
+/// any; else these have to have functions more or less: one build calls directly what the other one calls by a helper.
 void merge_misaligned(const Comparison& c, const std::vector<RowAmounts>& all, const BuildPair::Stacks& stacks,
                       RowUnion& rows) {
   std::unordered_map<std::uint32_t, Leaf> leaves;
@@ -147,18 +165,22 @@ void merge_misaligned(const Comparison& c, const std::vector<RowAmounts>& all, c
     if (stack.functions.empty()) continue;
     const RowAmounts& row = all[stack.row];
     Leaf& leaf = leaves[stack.functions.front()];
-    if (row.on_both_sides() && !is_of_tier(c, rows, row, MatchTier::fuzzy)) continue;
-    std::vector<const RowAmounts*>& of_leaf = row.on_both_sides()     ? leaf.aligned
-                                              : row.objects_after > 0 ? leaf.after
-                                                                      : leaf.before;
-    if (of_leaf.size() < kMostRowsOfLeaf) of_leaf.push_back(&row);
+    if (row.on_both_sides() && !is_joined_by_likeness(c, rows, row)) continue;
+    std::vector<const BuildPair::Stack*>& of_leaf = row.on_both_sides()     ? leaf.joined
+                                                    : row.objects_after > 0 ? leaf.after
+                                                                            : leaf.before;
+    if (of_leaf.size() < kMostRowsOfLeaf) of_leaf.push_back(&stack);
   }
   for (const auto& [function, leaf] : leaves) {
-    for (const RowAmounts* row : leaf.aligned) {
-      for (const RowAmounts* from : leaf.before) {
-        for (const RowAmounts* to : leaf.after) {
-          if (!went_apart(*row, *from, *to)) continue;
-          for (const RowAmounts* other : {from, to}) join(*row, *other, rows);
+    for (const BuildPair::Stack* stack : leaf.joined) {
+      const RowAmounts& row = all[stack->row];
+      const bool any = is_of_tier(c, rows, row, MatchTier::fuzzy);
+      const auto fits = [&](const BuildPair::Stack* other) { return any || is_part_of_other(*stack, *other); };
+      for (const BuildPair::Stack* from : leaf.before) {
+        if (!fits(from)) continue;
+        for (const BuildPair::Stack* to : leaf.after) {
+          if (!went_apart(row, all[from->row], all[to->row]) || !fits(to)) continue;
+          for (const BuildPair::Stack* other : {from, to}) join(row, all[other->row], rows);
         }
       }
     }
@@ -171,8 +193,9 @@ void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUn
   if (c.sides[s].objects.empty() || c.sides[s + 1].objects.empty()) return;
   std::vector<RowAmounts> all = amounts_of_rows(c, s, rows);
   std::erase_if(all, [&](const RowAmounts& row) {
-    return row.on_both_sides() && !has_other_objects(row) && !is_of_tier(c, rows, row, MatchTier::merged) &&
-           !is_of_tier(c, rows, row, MatchTier::fuzzy);
+    if (!row.on_both_sides() || has_other_objects(row)) return false;
+    if (is_of_tier(c, rows, row, MatchTier::merged) || is_of_tier(c, rows, row, MatchTier::fuzzy)) return false;
+    return !row.changed() || !is_joined_by_likeness(c, rows, row);  // most lines hold what they held
   });
   const auto one_sided =
       std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });

@@ -146,3 +146,53 @@ TEST_CASE("another build: a line and a part of it that a new frame makes are one
   CHECK(before.at(70 * 2700) == 74 * 2700);
   CHECK(before.at(50 * 2700) == 49 * 2700);
 }
+
+TEST_CASE("lines that moved onto each other are another build, though the objects of one grew and a leak began") {
+  const auto text = [](int shift, int grown, const std::string& leak) {
+    std::string out = "main@m.cc:90;keep@k.cc:1 3000000 100\nmain@m.cc:91;load@l.cc:65" + leak;
+    for (int i = 0; i < 5; ++i) {
+      const std::string up = "main@m.cc" + at(10 + i) + ";serve@s.cc";
+      out += up + at(85 + shift) + holds(20 + i, 480 + grown) + up + at(87 + shift) + holds(20 + i, 4700);
+    }
+    return out;
+  };
+  const Values before = before_of_now(must_diff(text(0, 0, holds(10, 100)), text(2, 320, holds(700, 2000))));
+  for (int i = 20; i < 25; ++i) {
+    CHECK(before.at(i * 4700) == i * 4700);
+    CHECK(before.at(i * 800) == i * 480);
+  }
+}
+
+TEST_CASE("a file that has gone while another one is at its lines, where only those are known, is another build") {
+  const auto text = [](const std::string& file, int line, int other, int size) {
+    const auto frame = [](const std::string& of, int number) { return of + at(number) + "@" + of + at(number); };
+    std::string out = frame("main.py", 40) + ";" + frame("keep.py", 3) + " 9000000 300\n";
+    for (int i = 0; i < 3; ++i) out += frame("main.py", 10 + i) + ";" + frame(file, line) + holds(70 + i, 3000);
+    // What came and went meanwhile.
+    out += frame("main.py", 50) + ";" + frame("keep.py", other) + holds(9, size);
+    return out + frame("main.py", 50) + ";" + frame("keep.py", other + 1) + holds(9, size + 500);
+  };
+  const std::string before = text("parser.py", 25, 6, 200);
+  const Values renamed = before_of_now(must_diff(before, text("parser_impl.py", 25, 9, 5000)));
+  for (int i = 70; i < 73; ++i) CHECK(renamed.at(i * 3000) == i * 3000);
+  // Other lines of another file are another module's.
+  CHECK(before_of_now(must_diff(before, text("writer.py", 31, 9, 5000))).at(70 * 3000) == 0);
+}
+
+TEST_CASE("another build: a call by a helper and a direct one that changed places are not taken for each other") {
+  const auto others = [](int shift) {
+    std::string out;
+    for (int i = 0; i < 4; ++i)
+      out += "main@m.cc:41;run@m.cc" + at(30 + i + shift) + ";other@o.cc" + at(20 + i + shift) + holds(10, 100 + i);
+    return out;
+  };
+  const std::string top = "main@m.cc:41;run@m.cc:16;", by_helper = "flush@w.cc:34;verify@p.cc:16;decode@l.cc:36";
+  const GrowthReport r =
+      must_diff(others(0) + top + "decode@l.cc:47" + holds(78, 1763) + top + by_helper + holds(64, 4045),
+                others(3) + top + "decode@l.cc:47" + holds(60, 4085) + top +
+                    "flush@w.cc:35;publish@l.cc:31;decode@l.cc:47" + holds(87, 1803));
+  for (const GrowthRow& row : r.rows) {
+    if (row.value.current == std::int64_t{60} * 4085) CHECK(row.value.baseline != std::int64_t{78} * 1763);
+    if (row.value.current == std::int64_t{87} * 1803) CHECK(row.value.baseline != std::int64_t{64} * 4045);
+  }
+}
