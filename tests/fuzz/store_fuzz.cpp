@@ -9,9 +9,9 @@
 #include "analyzer/store/allocator_codec.hpp"
 #include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/column_chunk.hpp"
-#include "analyzer/store/store_failure.hpp"
 #include "analyzer/store/sample_codec.hpp"
 #include "analyzer/store/stack_codec.hpp"
+#include "analyzer/store/store_failure.hpp"
 
 namespace {
 
