@@ -285,7 +285,8 @@ bool BuildPair::compatible(const Stack& a, const Stack& b) const {
   return true;
 }
 
-void BuildPair::join_with_gaps(RowUnion& rows) {
+bool BuildPair::join_with_gaps(RowUnion& rows) {
+  possible_ = 0;
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   const auto heaviest = [](const Stacks& stacks, std::span<const Keyed> group) {
     std::vector<std::uint32_t> out;
@@ -345,8 +346,10 @@ void BuildPair::join_with_gaps(RowUnion& rows) {
           rows.join(before_[from[i]].row, after_[other].row, MatchTier::fuzzy);
         }
       });
+  const bool any = std::find(used_a.begin(), used_a.end(), 1) != used_a.end();
   drop(before_, used_a);
   drop(after_, used_b);
+  return any;
 }
 
 bool BuildPair::fits_elsewhere(const Stack& a, const Stack& b) {
@@ -395,7 +398,9 @@ void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& a
   join_equal(rows, false);
   read_frames(before_, false);
   read_frames(after_, true);
-  join_with_gaps(rows);
+  // Again, until no rival that is joined now hides which two belong together.
+  while (join_with_gaps(rows)) {
+  }
   merge(rows);
 }
 

@@ -90,7 +90,8 @@ class BuildPair {
   static void set_frames(Stack& stack, const OneSide& from);
   static bool contradict(const Stack& a, const Stack& b);
   void join_equal(RowUnion& rows, bool with_way);
-  void join_with_gaps(RowUnion& rows);
+  /// Joins stacks that are alike but for some frames, each the other's clearly best. Whether there were any.
+  bool join_with_gaps(RowUnion& rows);
   void merge(RowUnion& rows);
   struct Likeness {
     double score = 0;
