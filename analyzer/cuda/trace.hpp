@@ -32,7 +32,7 @@ inline bool is_of(const AllocatorState& state, std::size_t segment, TraceRef tra
 /// The last allocation of a trace that failed.
 struct Failure {
   TraceEvent event;
-  std::uint64_t before = 0;  ///< events in front of it
+  std::uint64_t before = 0;  ///< events that precede it
   std::uint64_t count = 0;   ///< of failures
   std::int64_t start_us = kNoTime;
 };

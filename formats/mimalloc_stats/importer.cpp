@@ -254,7 +254,7 @@ class TextDumps final : public text::ReportLog {
     dump_.reset();
   }
 
-  /// A dump without its end: whole ones in front of it are kept without it.
+  /// A dump without its end: the whole dumps that precede it are kept.
   void cut() {
     if (!out_.empty()) {
       out_.last().lose("a dump without its end, which was left out", lines_.line_offset());

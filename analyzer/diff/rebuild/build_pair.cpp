@@ -313,7 +313,7 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
             off = like.off;
             other = candidate;
           }
-          /// Of several that only have frames more, or less, it is none that holds another amount.
+          /// Of several that only have frames more, or less, one that holds another amount is not chosen.
           bool clear() const {
             return score >= kAlike && score - second >= kClearlyBest && off <= least_off + kAsFarOff;
           }

@@ -20,24 +20,6 @@ std::string pdf_of(const render::Story& story, const graph::GraphOptions& option
   return *pdf;
 }
 
-/// Checked by qpdf; the text of all pages by pdftotext. "" where these are not installed.
-std::string checked_text(const std::string& pdf) {
-  const std::string path = temporary_file("report.pdf", pdf);
-  int status = 0;
-  if (installed("qpdf")) {
-    const std::string told = output_of(std::string("qpdf --check ").append(path).append(" 2>&1"), status);
-    INFO(told);
-    CHECK(status == 0);
-  } else {
-    WARN("skipped: qpdf is not installed");
-  }
-  if (!installed("pdftotext")) {
-    WARN("skipped: pdftotext is not installed");
-    return "";
-  }
-  return output_of(std::string("pdftotext -layout ").append(path).append(" -"), status);
-}
-
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t n = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;

@@ -60,8 +60,8 @@ std::string output_of(const std::string& command, int& status) {
   return out;
 }
 
-std::vector<std::string> checked_pages(const std::string& pdf) {
-  const std::string path = temporary_file("postmortem.pdf", pdf);
+std::string checked_text(const std::string& pdf) {
+  const std::string path = temporary_file("checked.pdf", pdf);
   int status = 0;
   if (installed("qpdf")) {
     const std::string told = output_of(std::string("qpdf --check ").append(path).append(" 2>&1"), status);
@@ -70,12 +70,16 @@ std::vector<std::string> checked_pages(const std::string& pdf) {
   } else {
     WARN("skipped: qpdf is not installed");
   }
-  std::vector<std::string> pages;
   if (!installed("pdftotext")) {
     WARN("skipped: pdftotext is not installed");
-    return pages;
+    return "";
   }
-  const std::string text = output_of(std::string("pdftotext -layout ").append(path).append(" -"), status);
+  return output_of(std::string("pdftotext -layout ").append(path).append(" -"), status);
+}
+
+std::vector<std::string> checked_pages(const std::string& pdf) {
+  const std::string text = checked_text(pdf);
+  std::vector<std::string> pages;
   for (std::size_t at = 0, end = 0; (end = text.find('\f', at)) != std::string::npos; at = end + 1)
     pages.push_back(text.substr(at, end - at));
   return pages;

@@ -13,7 +13,9 @@ std::string temporary_file(const std::string& name, const std::string& bytes);
 /// Standard output of a shell command; `status` gets its exit code.
 std::string output_of(const std::string& command, int& status);
 
-/// Checked by qpdf; the text of each page by pdftotext. Empty where that is not installed.
+/// Checked by qpdf; the text of all pages by pdftotext. "" where that is not installed.
+std::string checked_text(const std::string& pdf);
+/// The same, a text for each page.
 std::vector<std::string> checked_pages(const std::string& pdf);
 
 }  // namespace snapdiff::test
