@@ -104,7 +104,7 @@ bool memcheck_frame(std::string_view text, LeakFrame& frame) {
   at.skip_blanks();
   if (!at.take("at ") && !at.take("by ")) return false;
   const text::CodeLocation location = text::parse_location(trim(at.rest()));
-  frame = location;
+  frame = static_cast<const text::PrintedFrame&>(location);
   return location.address != kNoOffset;
 }
 

@@ -26,7 +26,7 @@ const char* Machine<Consumer>::other(const char* p, std::uint8_t opcode) {
     case "LIST"_opcode:
     case "DICT"_opcode: {
       const std::size_t from = Base::pop_mark();
-      if (opcode == "DICT"_opcode && (stack_.size() - from) % 2 != 0) malformed("DICT of a key without a value");
+      if (opcode == kDict && (stack_.size() - from) % 2 != 0) malformed("DICT of a key without a value");
       make_tuple(from);
       return p;
     }

@@ -189,7 +189,7 @@ class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
         break;
       }
     }
-    if (q >= last || q == p || static_cast<std::uint8_t>(*q) != "APPENDS"_opcode) return p;
+    if (q >= last || q == p || static_cast<std::uint8_t>(*q) != kAppends) return p;
     const std::string_view run(p, static_cast<std::size_t>(q - p));
     const std::uint64_t hash = RunCache::hash_of(run);
     if (const RunCache::Entry* known = runs_.find(run, hash); known != nullptr) {

@@ -60,7 +60,7 @@ class OpcodeReader {
       look_ahead(p);
       op_ = p;
       const auto opcode = static_cast<std::uint8_t>(*p++);
-      if (opcode == "STOP"_opcode) break;
+      if (opcode == kStop) break;
       p = step(p, opcode);
     }
     start = p;
@@ -159,7 +159,7 @@ class OpcodeReader {
     if (!bytes_.ensure(p, 1)) fail_malformed("empty input: no bytes, expected a pickle", bytes_.offset_of(p));
     op_ = p;
     const auto first = static_cast<std::uint8_t>(*p);
-    if (first == "PROTO"_opcode) return;
+    if (first == kProto) return;
     if (opcode_info(first).treatment == Treatment::unsafe) refuse(first, offset());
     malformed("not a pickle: first byte is " + hex_byte(first) + ", expected 0x80 (PROTO) of protocol 2 to 5");
   }
@@ -206,7 +206,7 @@ class OpcodeReader {
       case "TUPLE1"_opcode:
       case "TUPLE2"_opcode:
       case "TUPLE3"_opcode: {
-        const std::size_t n = opcode - "TUPLE1"_opcode + 1U;
+        const std::size_t n = opcode - kTuple1 + 1U;
         require(n, "TUPLE");
         self().make_tuple(stack_.size() - n);
         break;

@@ -110,6 +110,10 @@ consteval std::uint8_t operator""_opcode(const char* name, std::size_t size) {
   return static_cast<std::uint8_t>(opcode);
 }
 
+/// For templates: clang 14 compiles a consteval call in one as a call at run time, of a function that is not there.
+inline constexpr std::uint8_t kAppends = "APPENDS"_opcode, kDict = "DICT"_opcode, kProto = "PROTO"_opcode,
+                              kStop = "STOP"_opcode, kTuple1 = "TUPLE1"_opcode;
+
 /// Throws the Failure for an opcode that is not accepted.
 [[noreturn]] void refuse(std::uint8_t opcode, std::uint64_t offset);
 

@@ -13,7 +13,6 @@ namespace snapdiff::formats {
 namespace {
 
 using namespace tracemalloc;
-using pickle::operator""_opcode;
 
 void read_all(Input& in, std::vector<Snapshot>& snapshots) {
   ByteWindow bytes(in);
@@ -33,7 +32,7 @@ void read_all(Input& in, std::vector<Snapshot>& snapshots) {
     const std::uint64_t end = bytes.offset_of(p);
     snapshots.push_back(value_or_throw(sums.finish(machine.detail())));
     if (!bytes.ensure(p, 1)) return;
-    if (static_cast<std::uint8_t>(*p) == "PROTO"_opcode) continue;
+    if (static_cast<std::uint8_t>(*p) == pickle::kProto) continue;
     if (const std::uint64_t other = pickle::count_rest(bytes, p); other != 0)
       snapshots.back().facts.notes.add(Severity::warning, "bytes after the end of the pickle, ignored", end, other);
     return;
