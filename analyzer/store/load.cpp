@@ -248,7 +248,9 @@ std::vector<Snapshot> load_addresses(Session& session) {
   DictionaryCopy copy(catalog);
   StackFrames stack(catalog);
   for (std::uint32_t row = 0; row < frames.size(); ++row) {
-    if (frames.offset[row] == kNoOffset || (frames.flags[row] & (kFramePseudo | kFrameInlined)) != 0) continue;
+    const std::uint8_t flags = frames.flags[row];
+    const bool is_derived = (flags & kFrameDerived) != 0;
+    if (frames.offset[row] == kNoOffset || (!is_derived && (flags & (kFramePseudo | kFrameInlined)) != 0)) continue;
     const std::uint32_t id = catalog.frames.id_of(row);
     stack.move_to(std::span(&id, 1), 0);
     copy.append_stack(stack);

@@ -101,8 +101,8 @@ class Store {
   /// more than they use. Errors: usage (unknown id), malformed (damaged chunk).
   Result<std::vector<Snapshot>> load(std::span<const SnapshotId> ids, Parts parts = Parts::rows);
 
-  /// All snapshots without rows or label sets, sharing one dictionary with every frame that was
-  /// imported as an address, each the only frame of one stack: what symbols are looked up for.
+  /// All snapshots without rows or label sets, sharing one dictionary with every frame that was imported as an address
+  /// and those derived from them (kFrameDerived), each the only frame of one stack: what symbols are looked up for.
   Result<std::vector<Snapshot>> addresses();
 
   /// All series, the one that was imported into last at the end.

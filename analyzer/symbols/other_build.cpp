@@ -9,27 +9,40 @@
 namespace snapdiff::symbols {
 namespace {
 
-constexpr std::size_t kFewOthers = 10;
-
 struct Place {
   std::string_view function;  ///< its linker name, which --demangle leaves alone
   std::string_view file;
   std::int32_t line = 0;
+  std::uint64_t inlined = 0;  ///< what is inlined there, as a hash; 0: nothing
   friend bool operator==(const Place&, const Place&) = default;
 };
 
 using Places = std::unordered_map<Hash128, Place>;
 
+/// Of addresses, what is inlined there.
+std::unordered_map<Hash128, std::uint64_t> inlined_at(const Dictionary& d) {
+  std::unordered_map<Hash128, std::uint64_t> out;
+  for (std::uint32_t f = 0; f < d.frames.size(); ++f) {
+    if ((d.frames.flags[f] & kFrameDerived) == 0 || d.frames.offset[f] == kNoOffset) continue;
+    const std::string_view function = d.strings[d.functions.system_name[index_of(d.frames.function[f])]];
+    // A sum, as the frames of one address come in any order.
+    out[address_hash(d, FrameId{f})] += hash_bytes(function, static_cast<std::uint64_t>(d.frames.line[f])).low;
+  }
+  return out;
+}
+
 template <class Body>
 void each_named_address(const Dictionary& d, Body body) {
+  const std::unordered_map<Hash128, std::uint64_t> inlined = inlined_at(d);
   for (std::uint32_t f = 0; f < d.frames.size(); ++f) {
     const std::size_t module = index_of(d.frames.module[f]);
     if (module == 0 || !d.strings[d.modules.build_id[module]].empty() || d.frames.line[f] == 0) continue;
     const std::size_t function = index_of(d.frames.function[f]);
-    if (is_named_address(d, FrameId{f}))
-      body(d.frames.hash[f], d.strings[d.modules.name[module]],
-           Place{d.strings[d.functions.system_name[function]], base_name(d.strings[d.functions.file[function]]),
-                 d.frames.line[f]});
+    if (!is_named_address(d, FrameId{f})) continue;
+    const auto below = inlined.find(d.frames.hash[f]);
+    body(d.frames.hash[f], d.strings[d.modules.name[module]],
+         Place{d.strings[d.functions.system_name[function]], base_name(d.strings[d.functions.file[function]]),
+               d.frames.line[f], below == inlined.end() ? 0 : below->second});
   }
 }
 
@@ -83,19 +96,13 @@ Dictionary with_build_ids(const Dictionary& from, const std::map<std::string, st
 std::map<std::string, bool> modules_of_another_build(const Dictionary& named, const Dictionary& known) {
   Places places;
   each_named_address(known, [&](const Hash128& hash, std::string_view, const Place& place) { places[hash] = place; });
-  struct Count {
-    std::size_t common = 0, other = 0;
-  };
-  std::map<std::string, Count> modules;
+  std::map<std::string, bool> out;
   each_named_address(named, [&](const Hash128& hash, std::string_view module, const Place& place) {
     const auto there = places.find(hash);
     if (there == places.end()) return;
-    Count& count = modules[std::string(module)];
-    ++count.common;
-    if (there->second != place) ++count.other;
+    bool& is_other = out[std::string(module)];
+    is_other = is_other || there->second != place;
   });
-  std::map<std::string, bool> out;
-  for (const auto& [name, count] : modules) out[name] = count.other > 0 && count.other * kFewOthers >= count.common;
   return out;
 }
 

@@ -133,8 +133,9 @@ Result<Named> name_snapshot(const Snapshot& snapshot, const SymbolOptions& optio
 Hash128 inlined_frame_hash(const Hash128& outer, std::uint64_t depth);
 
 /// By name, the modules without a build id that both hold: whether `named` has other code at the same offsets than
-/// `known`, that is another function or line at a tenth or more of the addresses that have one in both. Only addresses
-/// that were named after their import count; modules without such are left out.
+/// `known`, that is at any address that has a name and a line in both another function, line, or function inlined
+/// there. An edit leaves most addresses where they are. Only addresses that were named after their import count;
+/// modules without such are left out.
 std::map<std::string, bool> modules_of_another_build(const Dictionary& named, const Dictionary& known);
 
 /// Copies whose modules have these build ids, by module name, where they have none: their addresses are other ones

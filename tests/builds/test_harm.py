@@ -57,6 +57,11 @@ class Harm(unittest.TestCase):
         """No line moved: only the functions' names say that the binary of the second import is another one."""
         self.assertGreater(self.check(self.pair(lang.CppText(), edits.rename, 41)), 0.9)
 
+    def test_what_is_inlined_in_another_build_without_build_ids(self):
+        """One address in fifty is of the same line, into which a call is inlined no more: its names were the old ones."""
+        score = self.pair(lang.CppText(), edits.rename, 1330117863, chance="1330117863 rename C++ text")
+        self.assertGreater(self.check(score), 0.95)
+
     def test_sources_that_lie_elsewhere(self):
         """All names and lines are the same, and no file is where it was."""
         self.assertGreater(self.check(self.pair(lang.Rust(), edits.move_files, 41)), 0.9)
