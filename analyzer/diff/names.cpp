@@ -9,6 +9,11 @@ namespace {
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+/// Whether something that without_numbering() looks for begins with this character.
+bool may_begin_numbering(char c) {
+  return c == '{' || c == '\'' || c == '$' || c == '.' || c == '[' || c == '+' || c == '0';
+}
+
 std::size_t digits_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -34,12 +39,11 @@ bool remove_suffix(std::string_view& text, std::string_view suffix) {
 /// "{lambda(int)#3}" and "{lambda#3}" -> "{lambda}", "{unnamed type#1}" alike; "$_3" -> "$_";
 /// ".func3" and ".func3.2" -> ".func"; "[go.shape.int]" -> "[...]"; "+0x1f" and "0x1f" -> "".
 std::string without_numbering(std::string_view text) {
-  constexpr std::string_view kFirst = "{'$.[+0";  // of all that is looked for
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
-    if (kFirst.find(text[i]) == std::string_view::npos) {
+    if (!may_begin_numbering(text[i])) {
       out += text[i++];
     } else if (rest.starts_with("{lambda")) {
       out += "{lambda}";
@@ -139,6 +143,7 @@ std::size_t operator_length(std::string_view text) {
 }
 
 std::string collapse_template_arguments(std::string_view function, int keep) {
+  if (function.find('<') == std::string_view::npos) return std::string(function);
   std::string out;
   out.reserve(function.size());
   int depth = 0;

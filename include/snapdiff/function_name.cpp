@@ -1,5 +1,6 @@
 #include "snapdiff/function_name.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -292,7 +293,8 @@ std::string short_function_name(std::string_view function, std::string_view elli
   if (const std::string_view node = autograd_node(function); !node.empty()) return std::string(node);
   std::string name(function);
   strip_suffixes(name);
-  if (name.find_first_of("(<[ ") == std::string::npos) return name;
+  const auto opens = [](char c) { return c == '(' || c == '<' || c == '[' || c == ' '; };
+  if (std::none_of(name.begin(), name.end(), opens)) return name;
   strip_crate_hashes(name);
   replace_all(name, "std::__cxx11::", "std::");
   replace_all(name, "std::__1::", "std::");

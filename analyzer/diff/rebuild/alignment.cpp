@@ -143,8 +143,8 @@ bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == k
 /// One function: its positions on both sides, and how alike each two are.
 class Alignment {
  public:
-  Alignment(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
-            const std::vector<std::uint32_t>& in_b, const Shift& shift, AroundInCommon& around)
+  Alignment(const Positions& a, std::span<const std::uint32_t> in_a, const Positions& b,
+            std::span<const std::uint32_t> in_b, const Shift& shift, AroundInCommon& around)
       : a_(a), b_(b), in_a_(in_a), in_b_(in_b), n_(in_a.size()), m_(in_b.size()), like_(n_ * m_) {
     for (const std::uint32_t p : in_a) line_a_.push_back(a.own_line(p));
     for (const std::uint32_t p : in_b) line_b_.push_back(b.own_line(p));
@@ -160,7 +160,7 @@ class Alignment {
     prefer_equal_callees();
   }
 
-  void run(const Pair& pair) {
+  void run(std::vector<AlignedPair>& aligned) {
     forward();
     backward();
     const double best = n_ == 0 ? 0 : *std::max_element(through_.begin(), through_.end());
@@ -170,10 +170,10 @@ class Alignment {
       for (std::size_t j = 0; j < m_; ++j) {
         if (through_[i * m_ + j] < best - kAmbiguous) continue;
         used_a[i] = used_b[j] = 1;
-        pair(in_a_[i], in_b_[j]);
+        aligned.emplace_back(in_a_[i], in_b_[j]);
       }
     }
-    cross(used_a, used_b, pair);
+    cross(used_a, used_b, aligned);
   }
 
  private:
@@ -208,7 +208,7 @@ class Alignment {
   /// The same of sites of about as many objects of about the same size, where a line holds another number of objects of
   /// quite another size. Such two are each other's only where their lines say so.
   void tell_others(const Shift& shift) {
-    const auto objects = [](const Positions& positions, const std::vector<std::uint32_t>& in) {
+    const auto objects = [](const Positions& positions, std::span<const std::uint32_t> in) {
       std::vector<Objects> out;
       out.reserve(in.size());
       for (const std::uint32_t p : in) out.push_back(objects_of(positions.all[p]));
@@ -401,7 +401,8 @@ class Alignment {
   }
 
   /// Lines that are out of order: what is left on both sides and is alike as nothing else there is.
-  void cross(const std::vector<std::uint8_t>& used_a, const std::vector<std::uint8_t>& used_b, const Pair& pair) const {
+  void cross(const std::vector<std::uint8_t>& used_a, const std::vector<std::uint8_t>& used_b,
+             std::vector<AlignedPair>& aligned) const {
     const auto clear_best = [&](std::size_t fixed, bool row) {
       double first = 0, second = 0;
       std::size_t at = row ? m_ : n_;
@@ -421,14 +422,13 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       if (used_a[i] != 0) continue;
       const std::size_t j = clear_best(i, true);
-      if (j < m_ && clear_best(j, false) == i) pair(in_a_[i], in_b_[j]);
+      if (j < m_ && clear_best(j, false) == i) aligned.emplace_back(in_a_[i], in_b_[j]);
     }
   }
 
   const Positions& a_;
   const Positions& b_;
-  const std::vector<std::uint32_t>& in_a_;
-  const std::vector<std::uint32_t>& in_b_;
+  std::span<const std::uint32_t> in_a_, in_b_;
   std::size_t n_, m_;
   std::vector<double> like_, best_, prefix_, through_;
   std::vector<std::int32_t> line_a_, line_b_;
@@ -436,14 +436,15 @@ class Alignment {
 
 }  // namespace
 
-void align(const Positions& before, const std::vector<std::uint32_t>& in_before, const Positions& after,
-           const std::vector<std::uint32_t>& in_after, const Shift& shift, AroundInCommon& around, const Pair& pair) {
+void align(const Positions& before, std::span<const std::uint32_t> in_before, const Positions& after,
+           std::span<const std::uint32_t> in_after, const Shift& shift, AroundInCommon& around,
+           std::vector<AlignedPair>& aligned) {
   if (in_before.size() * in_after.size() > kMostCells) return;
   if (in_before.size() == 1 && in_after.size() == 1) {
-    pair(in_before.front(), in_after.front());
+    aligned.emplace_back(in_before.front(), in_after.front());
     return;
   }
-  Alignment(before, in_before, after, in_after, shift, around).run(pair);
+  Alignment(before, in_before, after, in_after, shift, around).run(aligned);
 }
 
 }  // namespace snapdiff::diff::rebuild

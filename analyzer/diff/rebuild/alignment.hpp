@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diff/rebuild/in_common.hpp"
@@ -9,7 +10,8 @@
 
 namespace snapdiff::diff::rebuild {
 
-using Pair = std::function<void(std::uint32_t before, std::uint32_t after)>;
+/// A position before and one after that are the same.
+using AlignedPair = std::pair<std::uint32_t, std::uint32_t>;
 
 /// By how much the lines of one function may have moved.
 struct Shift {
@@ -19,10 +21,11 @@ struct Shift {
 };
 
 /// Says which positions of one function are the same, by what they call, in order of their lines. Where two answers are
-/// as good, `pair` is called for both, so that they are one class: coarse, and not wrong. `in_before`, `in_after`:
+/// as good, both are added to `aligned`, so that they are one class: coarse, and not wrong. `in_before`, `in_after`:
 /// sorted by line. `around`: what is compared with, for the functions of the current side; lent by the caller, as it is
 /// large and of use for many functions.
-void align(const Positions& before, const std::vector<std::uint32_t>& in_before, const Positions& after,
-           const std::vector<std::uint32_t>& in_after, const Shift& shift, AroundInCommon& around, const Pair& pair);
+void align(const Positions& before, std::span<const std::uint32_t> in_before, const Positions& after,
+           std::span<const std::uint32_t> in_after, const Shift& shift, AroundInCommon& around,
+           std::vector<AlignedPair>& aligned);
 
 }  // namespace snapdiff::diff::rebuild

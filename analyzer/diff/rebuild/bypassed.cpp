@@ -12,6 +12,7 @@
 
 #include "analyzer/diff/rebuild/amounts.hpp"
 #include "snapdiff/hash_index.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -167,10 +168,11 @@ void merge_bypassed(const Comparison& c, std::size_t s, BuildPair& pair, RowUnio
     }
     return pair.stacks_of(entries, of_after);
   };
-  const BuildPair::Stacks in_before = stacks_of(false), in_after = stacks_of(true);
+  std::array<BuildPair::Stacks, 2> in_both;
+  for_each_parallel(2, all.size(), [&](std::size_t side) { in_both[side] = stacks_of(side == 1); });
   std::vector<OneRow> runs;
-  for (const BuildPair::Stacks* stacks : {&in_before, &in_after}) {
-    for (const BuildPair::Stack& stack : *stacks) {
+  for (const BuildPair::Stacks& stacks : in_both) {
+    for (const BuildPair::Stack& stack : stacks) {
       if (!stack.classes.empty()) runs.push_back({&all[stack.row], &stack});
     }
   }

@@ -42,6 +42,7 @@ std::string without_place(std::string_view name) {
 
 std::string last_parts_of(std::string_view name, int parts) {
   std::string plain;
+  plain.reserve(name.size());
   int depth = 0;
   for (const char c : name) {
     if (c == '<' || c == '(' || c == '[') ++depth;
@@ -88,11 +89,12 @@ std::string_view Code::keep(std::string_view text) {
   return {kept.data(), kept.size()};
 }
 
-void Code::set_names(Function& of, std::string_view plain) {
+void Code::set_names(Function& of, std::string_view plain, std::string_view shown) {
   const std::string base = normalise(plain);
-  const std::string shorter = last_parts_of(short_function_name(base), 2);
+  const bool same = !shown.empty() && base == plain;
+  const std::string shorter = same ? last_parts_of(shown, 2) : last_parts_of(short_function_name(base), 2);
   of.plain = keep(plain);
-  of.base = keep(base);
+  of.base = base == plain ? of.plain : keep(base);
   of.shorter = keep(shorter);
   of.last = keep(last_parts_of(shorter, 1));
 }
@@ -133,7 +135,8 @@ void Code::name_function(Known& known, std::size_t frame) {
   Function made;
   made.name = name;
   made.file = file;
-  set_names(made, without_place(name));
+  const std::string plain = without_place(name);
+  set_names(made, plain, plain == name ? shown : std::string());
   functions.push_back(made);
 }
 
@@ -275,7 +278,7 @@ void Code::join_inlined_closures() {
     const Function& owner = functions[seen[f].caller];
     joined[f] = closures.try_emplace({owner.name, seen[f].line}, f).first->second;
     if (joined[f] != f) continue;
-    set_names(functions[f], std::string(owner.plain) + ".func1");
+    set_names(functions[f], std::string(owner.plain) + ".func1", {});
   }
   for (std::uint32_t& own : function) {
     if (own != kNone) own = joined[own];

@@ -68,7 +68,8 @@ class Code {
   void name_function(Known& known, std::size_t frame);
   void join_lines();  ///< functions of frames that have lines only
   void join_inlined_closures();
-  void set_names(Function& of, std::string_view plain);
+  /// `shown`: the short name of `plain`; empty where nobody asked for it yet.
+  void set_names(Function& of, std::string_view plain, std::string_view shown);
   std::string_view keep(std::string_view text);
 
   const Side& side_;

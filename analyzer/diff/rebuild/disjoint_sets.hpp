@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace snapdiff::diff::rebuild {
@@ -10,9 +11,7 @@ namespace snapdiff::diff::rebuild {
 /// Numbers that are joined to sets; the smallest number of a set stands for it.
 class DisjointSets {
  public:
-  explicit DisjointSets(std::size_t count = 0) {
-    while (parent_.size() < count) add();
-  }
+  explicit DisjointSets(std::size_t count = 0) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
   /// A set of its own.
   std::uint32_t add() {
     parent_.push_back(static_cast<std::uint32_t>(parent_.size()));

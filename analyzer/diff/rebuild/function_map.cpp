@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "analyzer/diff/rebuild/owners.hpp"
+#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -25,7 +26,12 @@ constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
 
 constexpr int kWholePath = std::numeric_limits<int>::max();  // parts
 
-using Name = std::function<std::string(const Function&)>;
+/// What is taken for the name of a function.
+struct Sense {
+  std::string_view Function::*text;
+  int file_parts = 0;           ///< of its path, from the end, are part of it
+  bool says_something = false;  ///< short names and "(anonymous)" do not count
+};
 
 std::string_view last_parts(std::string_view path, int parts) {
   std::size_t at = path.size();
@@ -38,29 +44,50 @@ void match(FunctionMap& map, std::uint32_t a, std::uint32_t b) {
   map.before[b] = a;
 }
 
+/// The name in this sense as a hash, or none.
+std::optional<Hash128> name_in(const Sense& sense, const Function& f) {
+  const std::string_view text = f.*sense.text;
+  if (sense.says_something && (text.size() <= 3 || text == "(anonymous)")) return std::nullopt;
+  if (sense.file_parts > 0) return hash_bytes(text, hash_bytes(last_parts(f.file, sense.file_parts)).low);
+  return text.empty() ? std::nullopt : std::optional(hash_bytes(text));
+}
+
 /// Matches functions that alone on their side have a name in the given sense: those with a name of their own, or the
 /// `anonymous` ones where their owners allow it.
 void match_unique(const Code& before, const Code& after, const std::set<std::string_view>& numbered,
-                  const BothOwners& owners, bool anonymous, FunctionMap& map, const Name& name) {
+                  const BothOwners& owners, bool anonymous, FunctionMap& map, const Sense& sense) {
   struct Bearers {
+    Hash128 name;
     std::uint32_t a = kNone, b = kNone;
     bool several = false;
   };
-  std::unordered_map<std::string, Bearers> by_name;
+  std::vector<Bearers> all;
+  HashIndex index;  // of `all`
+  const auto bearers_of = [&](const Hash128& name) -> Bearers& {
+    std::uint32_t at = index.find(name.low, [&](std::uint32_t row) { return all[row].name == name; });
+    if (at == HashIndex::kAbsent) {
+      at = static_cast<std::uint32_t>(all.size());
+      index.insert(name.low, at);
+      all.push_back({.name = name});
+    }
+    return all[at];
+  };
   const auto add = [&](const Code& code, const Owners& of, const std::vector<std::uint32_t>& mapped,
                        std::uint32_t Bearers::*bearer) {
     for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
       if (of.is_anonymous(f) != anonymous) continue;
       if (mapped[f] != kNone || code.functions[f].name.empty() || numbered.contains(code.functions[f].base)) continue;
-      Bearers& bearers = by_name[name(code.functions[f])];
+      const std::optional<Hash128> name = name_in(sense, code.functions[f]);
+      if (!name) continue;
+      Bearers& bearers = bearers_of(*name);
       bearers.several = bearers.several || bearers.*bearer != kNone;
       bearers.*bearer = f;
     }
   };
   add(before, owners.before, map.after, &Bearers::a);
   add(after, owners.after, map.before, &Bearers::b);
-  for (const auto& [text, bearers] : by_name) {
-    if (bearers.several || text.empty() || bearers.a == kNone || bearers.b == kNone) continue;
+  for (const Bearers& bearers : all) {
+    if (bearers.several || bearers.a == kNone || bearers.b == kNone) continue;
     if (owners.may_be_same(bearers.a, bearers.b, map, true)) match(map, bearers.a, bearers.b);
   }
 }
@@ -90,29 +117,19 @@ std::set<std::string_view> numbered_closures(const Code& before, const Code& aft
 
 void match_by_name(const Code& before, const Code& after, const std::set<std::string_view>& numbered,
                    const BothOwners& owners, FunctionMap& map) {
-  const auto alone = [](std::string_view Function::*text) {
-    return [text](const Function& f) { return std::string(f.*text); };
-  };
-  const auto in_file = [](std::string_view Function::*text, int parts) {
-    return [text, parts](const Function& f) {
-      return std::string(f.*text).append("\n").append(last_parts(f.file, parts));
-    };
-  };
-  const std::vector<Name> names{
-      in_file(&Function::plain, kWholePath),
-      in_file(&Function::plain, 2),
-      in_file(&Function::plain, 1),
-      alone(&Function::plain),
-      in_file(&Function::base, 1),
-      alone(&Function::base),
-      in_file(&Function::shorter, 1),
-      alone(&Function::shorter),
-      in_file(&Function::last, 1),
-      [](const Function& f) { return std::string(f.last.size() > 3 && f.last != "(anonymous)" ? f.last : ""); },
-  };
-  for (const Name& name : names) match_unique(before, after, numbered, owners, false, map, name);
+  const std::array<Sense, 10> senses{{{&Function::plain, kWholePath},
+                                      {&Function::plain, 2},
+                                      {&Function::plain, 1},
+                                      {&Function::plain},
+                                      {&Function::base, 1},
+                                      {&Function::base},
+                                      {&Function::shorter, 1},
+                                      {&Function::shorter},
+                                      {&Function::last, 1},
+                                      {.text = &Function::last, .says_something = true}}};
+  for (const Sense& sense : senses) match_unique(before, after, numbered, owners, false, map, sense);
   match_by_owner(owners, map);
-  for (const Name& name : names) match_unique(before, after, numbered, owners, true, map, name);
+  for (const Sense& sense : senses) match_unique(before, after, numbered, owners, true, map, sense);
 }
 
 /// Who calls a function and whom it calls, with shares of its bytes; sorted by function.

@@ -10,30 +10,51 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 /// Per function what it calls and what calls it, ascending.
-struct Neighbourhood {
-  std::vector<std::vector<std::uint32_t>> callees, callers;
+class Neighbourhood {
+ public:
+  Neighbourhood(const Positions& positions, std::size_t functions) : callers_(gather(positions, functions)) {}
 
-  Neighbourhood(const Positions& positions, std::size_t functions) : callees(functions), callers(functions) {
-    for (const Position& position : positions.all) {
-      for (const std::uint32_t callee : position.next) {
-        if (callee != kAllocation) callees[position.function].push_back(callee);
-      }
-    }
-    for (std::uint32_t f = 0; f < functions; ++f) {
-      std::sort(callees[f].begin(), callees[f].end());
-      callees[f].erase(std::unique(callees[f].begin(), callees[f].end()), callees[f].end());
-      for (const std::uint32_t callee : callees[f]) callers[callee].push_back(f);
-    }
-  }
+  std::span<const std::uint32_t> callers(std::uint32_t function) const { return callers_[function]; }
   bool calls(std::uint32_t caller, std::uint32_t callee) const {
-    return std::binary_search(callees[caller].begin(), callees[caller].end(), callee);
+    return std::binary_search(callees_[caller].begin(), callees_[caller].end(), callee);
   }
+
+ private:
+  /// Fills the callees; the callers of each function.
+  ByPosition<std::uint32_t> gather(const Positions& positions, std::size_t functions) {
+    std::vector<std::uint32_t> counts(functions, 0);
+    for (const Position& position : positions.all)
+      counts[position.function] += static_cast<std::uint32_t>(position.next.size());
+    ByPosition<std::uint32_t> called(counts);
+    for (const Position& position : positions.all) {
+      for (const std::uint32_t callee : position.next) called.add(position.function, callee);
+    }
+    std::fill(counts.begin(), counts.end(), 0U);
+    std::vector<std::uint32_t> own;
+    for (std::uint32_t f = 0; f < functions; ++f) {
+      own.assign(called[f].begin(), called[f].end());
+      std::sort(own.begin(), own.end());
+      own.erase(std::unique(own.begin(), own.end()), own.end());
+      if (!own.empty() && own.back() == kAllocation) own.pop_back();
+      for (const std::uint32_t callee : own) ++counts[callee];
+      callees_.add(own);
+    }
+    ByPosition<std::uint32_t> callers(counts);
+    for (std::uint32_t f = 0; f < functions; ++f) {
+      for (const std::uint32_t callee : callees_[f]) callers.add(callee, f);
+    }
+    return callers;
+  }
+
+  PerPosition<std::uint32_t> callees_;
+  ByPosition<std::uint32_t> callers_;  // after the callees, which come first
 };
 
 /// Whether `g` calls `h` here alone, and a caller of `g` calls `h` there.
 bool jumps_there(const Neighbourhood& here, const Neighbourhood& there, std::uint32_t g, std::uint32_t h) {
   if (h == kAllocation || g == h || there.calls(g, h)) return false;
-  return std::any_of(here.callers[g].begin(), here.callers[g].end(),
+  const std::span<const std::uint32_t> callers = here.callers(g);
+  return std::any_of(callers.begin(), callers.end(),
                      [&](std::uint32_t caller) { return caller != g && there.calls(caller, h); });
 }
 

@@ -1,7 +1,8 @@
 #include "analyzer/diff/rebuild/line_map.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -15,24 +16,44 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 /// The final positions of each function, in order of their lines.
-std::vector<std::vector<std::uint32_t>> by_function(const Positions& positions, std::size_t functions) {
-  std::vector<std::vector<std::uint32_t>> out(functions);
-  for (std::uint32_t p = 0; p < positions.all.size(); ++p) {
-    if (positions.all[p].final) out[positions.all[p].function].push_back(p);
+class ByFunction {
+ public:
+  ByFunction() = default;
+  ByFunction(const Positions& positions, std::size_t functions) : end_(functions, 0) {
+    for (const Position& position : positions.all) end_[position.function] += position.final ? 1U : 0U;
+    std::vector<Line> lines(std::reduce(end_.begin(), end_.end(), std::size_t{0}));
+    std::exclusive_scan(end_.begin(), end_.end(), end_.begin(), 0U);  // where each begins, until the first is there
+    for (std::uint32_t p = 0; p < positions.all.size(); ++p) {
+      if (positions.all[p].final) lines[end_[positions.all[p].function]++] = {positions.own_line(p), p};
+    }
+    const auto before = [&positions](const Line& x, const Line& y) {
+      if (x.line != y.line) return x.line < y.line;
+      const std::vector<std::int32_t> path_x = positions.path(x.position), path_y = positions.path(y.position);
+      return path_x != path_y ? path_x < path_y : x.position < y.position;
+    };
+    for (std::size_t f = 0, begin = 0; f < functions; begin = end_[f++])
+      std::sort(lines.data() + begin, lines.data() + end_[f], before);
+    positions_.reserve(lines.size());
+    for (const Line& one : lines) positions_.push_back(one.position);
   }
-  for (auto& of_function : out) {
-    std::sort(of_function.begin(), of_function.end(), [&](std::uint32_t x, std::uint32_t y) {
-      const std::int32_t line_x = positions.own_line(x), line_y = positions.own_line(y);
-      if (line_x != line_y) return line_x < line_y;
-      const std::vector<std::int32_t> path_x = positions.path(x), path_y = positions.path(y);
-      return path_x != path_y ? path_x < path_y : x < y;
-    });
-  }
-  return out;
-}
 
-bool share_a_line(const Positions& a, const std::vector<std::uint32_t>& in_a, const Positions& b,
-                  const std::vector<std::uint32_t>& in_b) {
+  std::size_t size() const { return end_.size(); }
+  std::span<const std::uint32_t> operator[](std::size_t function) const {
+    const std::size_t begin = function == 0 ? 0 : end_[function - 1];
+    return std::span(positions_).subspan(begin, end_[function] - begin);
+  }
+
+ private:
+  struct Line {
+    std::int32_t line;
+    std::uint32_t position;
+  };
+  std::vector<std::uint32_t> positions_;
+  std::vector<std::uint32_t> end_;  ///< per function, in `positions_`
+};
+
+bool share_a_line(const Positions& a, std::span<const std::uint32_t> in_a, const Positions& b,
+                  std::span<const std::uint32_t> in_b) {
   for (std::size_t i = 0, j = 0; i < in_a.size() && j < in_b.size();) {
     const std::int32_t x = a.own_line(in_a[i]);
     const std::int32_t y = b.own_line(in_b[j]);
@@ -49,7 +70,7 @@ struct Ends {
   std::int32_t first_moved = 0, last_moved = 0;
 };
 
-using AlignedLines = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using AlignedLines = std::vector<AlignedPair>;
 
 /// The line that `a` is aligned with; kNone where no line or more than one fits, to one of the two.
 std::uint32_t only_partner(const AlignedLines& aligned, std::uint32_t a) {
@@ -69,7 +90,7 @@ class Lines {
   Lines(const Positions& before, const Positions& after, std::size_t functions, const Code& current)
       : a_(before), b_(after), current_(current), shifts_(functions) {
     for_each_parallel(2, before.all.size() + after.all.size(), [&](std::size_t side) {
-      side == 0 ? in_a_ = by_function(before, functions) : in_b_ = by_function(after, functions);
+      side == 0 ? in_a_ = ByFunction(before, functions) : in_b_ = ByFunction(after, functions);
     });
     // In a file where functions have lost all their lines, an equal line is a coincidence.
     for (std::size_t f = 0; f < functions; ++f) {
@@ -118,11 +139,12 @@ class Lines {
     }
   }
 
-  void align_all(const Pair& pair) {
+  AlignedLines align_all() {
     align_each([this](std::size_t f) { return shifts_[f].known; });
-    for (const auto& of_function : pairs_) {
-      for (const auto& [a, b] : of_function) pair(a, b);
-    }
+    AlignedLines all;
+    all.reserve(std::min(a_.all.size(), b_.all.size()));
+    for (const AlignedLines& of_function : pairs_) all.insert(all.end(), of_function.begin(), of_function.end());
+    return all;
   }
 
  private:
@@ -139,8 +161,7 @@ class Lines {
       for (std::size_t f = in_a_.size() * share / kShares; f < in_a_.size() * (share + 1) / kShares; ++f) {
         if (in_a_[f].empty() || in_b_[f].empty() || !which(f)) continue;
         pairs_[f].clear();
-        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], around,
-              [&, f](std::uint32_t a, std::uint32_t b) { pairs_[f].emplace_back(a, b); });
+        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], around, pairs_[f]);
       }
     });
   }
@@ -148,17 +169,30 @@ class Lines {
   const Positions& a_;
   const Positions& b_;
   const Code& current_;
-  std::vector<std::vector<std::uint32_t>> in_a_, in_b_;
+  ByFunction in_a_, in_b_;
   std::unordered_map<std::string_view, Moves, KeyedHash> of_file_;
   std::vector<Shift> shifts_;
   std::vector<AlignedLines> pairs_;  ///< per function
 };
 
+/// What the positions of one side are aligned with.
+using Counterparts = ByPosition<std::uint32_t>;
+
+/// `at`, `there`: which of a pair is of the side.
+Counterparts counterparts_of(const AlignedLines& aligned, std::size_t positions, std::uint32_t AlignedPair::*at,
+                             std::uint32_t AlignedPair::*there) {
+  std::vector<std::uint32_t> counts(positions, 0);
+  for (const AlignedPair& pair : aligned) ++counts[pair.*at];
+  Counterparts out(counts);
+  for (const AlignedPair& pair : aligned) out.add(pair.*at, pair.*there);
+  return out;
+}
+
 /// A line of one side that the frames of a function of this side alone made a part of another one, and that no line
 /// is: where such a function calls, the line itself does in a build that leaves its frame out.
 class Parts {
  public:
-  Parts(const Positions& own, const Positions& other, const std::vector<std::vector<std::uint32_t>>& counterparts)
+  Parts(const Positions& own, const Positions& other, const Counterparts& counterparts)
       : own_(own), other_(other), counterparts_(counterparts), of_line_(own.all.size(), kNone) {
     for (std::uint32_t p = 0; p < own.all.size(); ++p) {
       for (const std::uint32_t there : counterparts[p]) {
@@ -193,8 +227,8 @@ class Parts {
 
   const Positions& own_;
   const Positions& other_;
-  const std::vector<std::vector<std::uint32_t>>& counterparts_;  ///< per position
-  std::vector<std::uint32_t> of_line_;                           ///< per position that is no part
+  const Counterparts& counterparts_;
+  std::vector<std::uint32_t> of_line_;  ///< per position that is no part
 };
 
 }  // namespace
@@ -205,14 +239,14 @@ LineMap map_lines(const Positions& before, const Positions& after, std::size_t f
   const std::size_t count_a = before.all.size();
   DisjointSets classes(count_a + after.all.size());
   std::vector<std::uint8_t> aligned(count_a + after.all.size(), 0);
-  std::vector<std::vector<std::uint32_t>> of_before(count_a), of_after(after.all.size());
-  lines.align_all([&](std::uint32_t a, std::uint32_t b) {
+  const AlignedLines pairs = lines.align_all();
+  for (const auto& [a, b] : pairs) {
     const auto other = static_cast<std::uint32_t>(count_a + b);
     classes.join(a, other);
     aligned[a] = aligned[other] = 1;
-    of_before[a].push_back(b);
-    of_after[b].push_back(a);
-  });
+  }
+  const Counterparts of_before = counterparts_of(pairs, count_a, &AlignedPair::first, &AlignedPair::second);
+  const Counterparts of_after = counterparts_of(pairs, after.all.size(), &AlignedPair::second, &AlignedPair::first);
   const Parts parts_before(before, after, of_before), parts_after(after, before, of_after);
   for (std::uint32_t p = 0; p < count_a; ++p) {
     const std::uint32_t there = parts_before.of(p);

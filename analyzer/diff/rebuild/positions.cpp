@@ -304,23 +304,25 @@ class Positions::Gathering {
    public:
     explicit Sample(const Positions& positions) : side_(positions.code_.side()) {
       for (const Position& one : positions.all) {
-        const std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+        const std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
         most_.push_back(one.stacks <= kMostStacks ? all : all / one.stacks * kMostStacks);
       }
     }
-    std::uint64_t key(std::uint32_t entry) const { return side_.identity(entry).low; }
-    bool has(std::uint64_t key, std::uint32_t position) const { return key <= most_[position]; }
+    std::uint32_t key(std::uint32_t entry) const {
+      return static_cast<std::uint32_t>(side_.identity(entry).low >> 32U);
+    }
+    bool has(std::uint32_t key, std::uint32_t position) const { return key <= most_[position]; }
 
    private:
     const Side& side_;
-    std::vector<std::uint64_t> most_;  ///< per position
+    std::vector<std::uint32_t> most_;  ///< per position
   };
 
   void fill_around() {
     const Sample sample(positions_);
     std::vector<std::uint32_t> counts(count_, 0);
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
-      const std::uint64_t key = sample.key(entry);
+      const std::uint32_t key = sample.key(entry);
       for (const std::uint32_t position : positions_.stack(entry))
         counts[position] += sample.has(key, position) ? 1U : 0U;
     }
@@ -328,7 +330,7 @@ class Positions::Gathering {
     std::vector<std::uint32_t> of_stack;  // functions, between those that a stack does not have
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       const std::span<const std::uint32_t> stack = positions_.stack(entry);
-      const std::uint64_t key = sample.key(entry);
+      const std::uint32_t key = sample.key(entry);
       of_stack.assign({kNone, kAllocation});
       for (const std::uint32_t position : stack) of_stack.push_back(positions_.function_[position]);
       of_stack.insert(of_stack.end(), {kNone, kNone});

@@ -55,32 +55,43 @@ std::unordered_map<std::uint32_t, std::set<Place>> places_of_unknown(const Numbe
   return out;
 }
 
-/// Functions of both sides that are in these places.
-std::map<Place, std::set<std::uint32_t>> standing_in(const Numbered& side, const std::set<Place>& places,
-                                                     std::size_t functions) {
-  std::vector<std::uint8_t> calls(functions, 0);
-  for (const Place& place : places) calls[place.first] = 1;
-  std::map<Place, std::set<std::uint32_t>> out;
-  side.each_frame([&](std::uint32_t, std::uint32_t number, std::int32_t, const Place& place) {
-    if (number == kNone || calls[place.first] == 0 || number == place.first || number == place.second) return;
-    if (!places.contains(place)) return;
-    std::set<std::uint32_t>& there = out[place];
+/// Functions of both sides that are in some places.
+class StandingIn {
+ public:
+  StandingIn(const std::set<Place>& places, std::size_t functions) : places_(places), calls_(functions, 0) {
+    for (const Place& place : places) calls_[place.first] = 1;
+  }
+  void see(std::uint32_t number, const Place& place) {
+    if (number == kNone || calls_[place.first] == 0 || number == place.first || number == place.second) return;
+    if (!places_.contains(place)) return;
+    std::set<std::uint32_t>& there = found[place];
     if (there.size() < kMostInPlace) there.insert(number);
-  });
-  return out;
-}
+  }
+  std::map<Place, std::set<std::uint32_t>> found;
+
+ private:
+  const std::set<Place>& places_;
+  std::vector<std::uint8_t> calls_;  ///< per function
+};
 
 /// How many lines of some functions call which function.
-std::map<Place, std::set<std::int32_t>> lines_of(const Numbered& side, const std::set<std::uint32_t>& functions,
-                                                 std::size_t all) {
-  std::vector<std::uint8_t> wanted(all, 0);
-  for (const std::uint32_t f : functions) wanted[f] = 1;
-  std::map<Place, std::set<std::int32_t>> out;
-  side.each_frame([&](std::uint32_t, std::uint32_t number, std::int32_t line, const Place& place) {
-    if (number != kNone && wanted[number] != 0) out[{number, place.second}].insert(line);
-  });
-  return out;
-}
+class LinesOf {
+ public:
+  LinesOf(const std::set<std::uint32_t>& functions, std::size_t all) : wanted_(all, 0) {
+    for (const std::uint32_t f : functions) wanted_[f] = 1;
+  }
+  void see(std::uint32_t number, std::int32_t line, const Place& place) {
+    if (number != kNone && wanted_[number] != 0) found_[{number, place.second}].insert(line);
+  }
+  std::size_t count(std::uint32_t function, std::uint32_t callee) const {
+    const auto found = found_.find({function, callee});
+    return found == found_.end() ? 0 : found->second.size();
+  }
+
+ private:
+  std::vector<std::uint8_t> wanted_;  ///< per function
+  std::map<Place, std::set<std::int32_t>> found_;
+};
 
 /// The one that most vote for, `kNone` where a second one has nearly as many or the first not most of `all`.
 std::uint32_t elected(const std::map<std::uint32_t, double>& votes, std::size_t all) {
@@ -103,28 +114,34 @@ std::vector<std::uint32_t> find_for(const Numbered& side, const Numbered& other,
   std::set<Place> places;
   for (const auto& [function, of_function] : unknown) places.insert(of_function.begin(), of_function.end());
   if (places.empty()) return out;
-  const auto there = standing_in(other, places, functions);
+  StandingIn there(places, functions);
+  other.each_frame(
+      [&](std::uint32_t, std::uint32_t number, std::int32_t, const Place& place) { there.see(number, place); });
   std::set<std::uint32_t> candidates;
-  for (const auto& [place, of_place] : there) candidates.insert(of_place.begin(), of_place.end());
+  for (const auto& [place, of_place] : there.found) candidates.insert(of_place.begin(), of_place.end());
   if (candidates.empty()) return out;
-  const auto lines_here = lines_of(side, candidates, functions), lines_there = lines_of(other, candidates, functions);
+  LinesOf lines_here(candidates, functions), lines_there(candidates, functions);
+  StandingIn here(places, functions);
+  side.each_frame([&](std::uint32_t, std::uint32_t number, std::int32_t line, const Place& place) {
+    lines_here.see(number, line, place);
+    here.see(number, place);
+  });
+  other.each_frame([&](std::uint32_t, std::uint32_t number, std::int32_t line, const Place& place) {
+    lines_there.see(number, line, place);
+  });
   // What another function took over has fewer lines left that call the same, or is not called from there any more.
-  const auto here = standing_in(side, places, functions);
   const auto lost = [&](std::uint32_t function, const Place& place) {
-    const auto count = [&](const std::map<Place, std::set<std::int32_t>>& lines) {
-      const auto found = lines.find({function, place.second});
-      return found == lines.end() ? 0 : found->second.size();
-    };
-    const auto still = here.find(place);
-    return count(lines_here) < count(lines_there) || still == here.end() || !still->second.contains(function);
+    const auto still = here.found.find(place);
+    return lines_here.count(function, place.second) < lines_there.count(function, place.second) ||
+           still == here.found.end() || !still->second.contains(function);
   };
   for (const auto& [function, of_function] : unknown) {
     // Who allocates for one caller is anybody.
     if (of_function.size() == 1 && of_function.begin()->second == kCallsNothing) continue;
     std::map<std::uint32_t, double> votes;
     for (const Place& place : of_function) {
-      const auto found = there.find(place);
-      if (found == there.end()) continue;
+      const auto found = there.found.find(place);
+      if (found == there.found.end()) continue;
       for (const std::uint32_t f : found->second) votes[f] += lost(f, place) ? 1 : kKept;
     }
     out[function] = elected(votes, of_function.size());

@@ -1,12 +1,14 @@
 #include "analyzer/diff/rebuild/taken_over.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "analyzer/diff/rebuild/amounts.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -108,15 +110,21 @@ void merge_lost(const Comparison& c, const std::vector<RowAmounts>& all, bool af
   }
 }
 
-/// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
-void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, BuildPair& pair, RowUnion& rows) {
+/// The stacks that stand for the rows on one side, each with its row's place in `all`.
+BuildPair::Stacks stacks_of(const std::vector<RowAmounts>& all, bool after, BuildPair& pair) {
   std::vector<BuildPair::Left> entries;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const std::uint32_t entry = after ? all[i].entry_after : all[i].entry_before;
     if (entry != kNone) entries.push_back({i, entry});
   }
+  return pair.stacks_of(entries, after);
+}
+
+/// Merges in one direction of time: `after` looks for what was held before in rows that only the newer side has.
+/// `stacks`: of the side that is looked at.
+void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, const BuildPair::Stacks& stacks,
+           RowUnion& rows) {
   Runs runs;
-  const BuildPair::Stacks stacks = pair.stacks_of(entries, after);
   for (const BuildPair::Stack& stack : stacks) {
     if (stack.functions.empty()) continue;
     const RowAmounts& row = all[stack.row];
@@ -201,18 +209,14 @@ void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUn
       std::count_if(all.begin(), all.end(), [](const RowAmounts& row) { return !row.on_both_sides(); });
   if (one_sided == 0 || static_cast<std::size_t>(one_sided) == all.size()) return;
   std::sort(all.begin(), all.end(), heavier);
-  for (const bool after : {true, false}) merge(c, all, after, pair, rows);
-  std::vector<BuildPair::Left> old, now;
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    if (all[i].entry_after != kNone) {
-      now.push_back({i, all[i].entry_after});
-    } else {
-      old.push_back({i, all[i].entry_before});
-    }
+  std::array<BuildPair::Stacks, 2> stacks;
+  for_each_parallel(2, all.size(), [&](std::size_t side) { stacks[side] = stacks_of(all, side == 1, pair); });
+  for (const bool after : {true, false}) merge(c, all, after, stacks[after ? 1 : 0], rows);
+  BuildPair::Stacks& newest = stacks[1];  // of each row one
+  for (BuildPair::Stack& stack : stacks[0]) {
+    if (all[stack.row].entry_after == kNone) newest.push_back(std::move(stack));
   }
-  BuildPair::Stacks stacks = pair.stacks_of(now, true);
-  for (BuildPair::Stack& stack : pair.stacks_of(old, false)) stacks.push_back(std::move(stack));
-  merge_misaligned(c, all, stacks, rows);
+  merge_misaligned(c, all, newest, rows);
 }
 
 }  // namespace snapdiff::diff::rebuild
