@@ -11,12 +11,6 @@ namespace snapdiff::report {
 
 namespace {
 
-void change(Record& record, const Change& value) {
-  record.number(value.baseline);
-  record.number(value.current);
-  record.number(value.growth());
-}
-
 void objects(Record& record, bool known, const Change& value) {
   record.number_if(known, value.baseline);
   record.number_if(known, value.current);
@@ -103,7 +97,7 @@ void rest_row(std::string& out, const GrowthReport& report, const std::string& n
               const Change& count, std::size_t extra) {
   Record record(out);
   record.empty();
-  change(record, value);
+  record.change(value);
   objects(record, report.has_objects, count);
   record.empty();
   if (report.options.by != GroupBy::stack) record.empty(3);
@@ -129,10 +123,10 @@ std::string csv_diff(const GrowthReport& report, RowVerdicts verdicts, const Sty
     const GrowthRow& row = report.rows[index];
     Record record(text);
     record.text(to_text(row.row_class));
-    change(record, row.value);
+    record.change(row.value);
     objects(record, report.has_objects, row.objects);
     record.number(row.error);
-    if (grouped) change(record, report.cumulative[index].value);
+    if (grouped) record.change(report.cumulative[index].value);
     key_or_stack(record, report, row, frames);
     series(record, report, index);
     if (verdicts.empty()) continue;
@@ -162,7 +156,7 @@ std::string csv_trend(const TrendReport& trend, const Style& style) {
   for (const std::uint32_t index : selection.rows) {
     const Verdict& verdict = trend.verdicts[index];
     Record record(text);
-    change(record, overall.rows[index].value);
+    record.change(overall.rows[index].value);
     record.number(verdict.slope);
     record.number(verdict.slope_low);
     record.number(verdict.slope_high);
@@ -176,7 +170,7 @@ std::string csv_trend(const TrendReport& trend, const Style& style) {
   }
   const auto rest = [&](const std::string& name, const Change& value) {
     Record record(text);
-    change(record, value);
+    record.change(value);
     record.empty(trend.scenario ? 8 : 7);
     record.text(name);
     record.empty(overall.series_length + (grouped ? 0 : kLeafColumns));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyzer/report/text_tools.hpp"
+#include "snapdiff/growth.hpp"
 
 namespace snapdiff::report {
 
@@ -21,6 +22,12 @@ class Record {
   void number_if(bool known, std::int64_t value) { known ? number(value) : empty(); }
   /// Empty where it is not known.
   void number(double value) { std::isfinite(value) ? append(value) : empty(); }
+  /// Before, after, growth.
+  void change(const Change& value) {
+    number(value.baseline);
+    number(value.current);
+    number(value.growth());
+  }
   void empty(std::size_t count = 1) {
     for (; count > 0; --count) separate();
   }

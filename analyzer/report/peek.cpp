@@ -152,7 +152,7 @@ std::string csv_peek(const PeekReport& report) {
     record.text(function.function);
     record.text(relation);
     record.text(other);
-    change(record, value);
+    record.change(value);
   };
   for (const PeekFunction& function : report.functions) {
     row(function, "flat", "", function.flat);

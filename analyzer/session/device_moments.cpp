@@ -80,13 +80,12 @@ Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptio
 
 Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, const DiffOptions& options) {
   return guarded([&]() -> std::shared_ptr<const PeakStory> {
-    const std::shared_ptr<const PeakStory> none;
     const Snapshot& snapshot = *ref.snapshot;
-    if (snapshot.allocator == nullptr) return none;
+    if (snapshot.allocator == nullptr) return nullptr;
     std::optional<MemoryPeak> peak = cuda::held_memory(snapshot);
     const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
     if (!peak && trace) peak = value_or_throw(cuda::memory_peak(snapshot, *trace));
-    if (!peak || peak->bytes == 0) return none;
+    if (!peak || peak->bytes == 0) return nullptr;
     DiffOptions view = options;
     view.by = GroupBy::stack;
     view.metric.clear();

@@ -133,6 +133,7 @@ Operand series_operand(const std::string& name) { return {name, SeriesOperand{na
 Result<std::vector<Operand>> parse_operands(const std::vector<std::string>& texts) {
   return guarded([&] {
     std::vector<Operand> operands;
+    operands.reserve(texts.size());
     for (const std::string& text : texts) operands.push_back(value_or_throw(parse_operand(text)));
     return operands;
   });

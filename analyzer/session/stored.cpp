@@ -50,6 +50,7 @@ constexpr std::size_t kMostSeriesNamed = 8;
 Error no_such_series(const std::vector<store::SeriesInfo>& listed, const SeriesOperand& wanted,
                      const std::string& text) {
   std::vector<std::string> names;
+  names.reserve(listed.size());
   for (const store::SeriesInfo& series : listed) names.push_back(series.name);
   std::string why = wanted.position == 0 ? "no file and no series of that name" : "no series of that name";
   why += names.empty() ? "; the store is empty" : "; series: " + list_and_others(names, kMostSeriesNamed);

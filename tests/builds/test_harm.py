@@ -74,6 +74,10 @@ class Harm(unittest.TestCase):
         """The old site has about as many objects of about its size two lines further down."""
         self.check(self.pair(lang.Go(), edits.move_files, 20261125, chance="20261125 move_files Go"))
 
+    def test_a_leak_where_a_part_of_a_function_was_split_off(self):
+        """What the function calls last is a jump, so that the old site has another function's frame now."""
+        self.check(self.pair(lang.CppText(), edits.release, 1019813889, chance="1019813889 release C++ text"))
+
     def test_a_leak_in_the_line_of_a_site_that_moved_where_files_alone_are_known(self):
         """Lines of functions that have no counterpart are part of the line that calls them, the equal one as well."""
         self.check(self.pair(lang.Python(), edits.middleware, 20261125, chance="20261125 middleware Python"))

@@ -233,7 +233,8 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
       },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         const Stack& first = before_[a.front().index];
-        if (!with_way && a.size() == 1 && b.size() == 1 && contradict(first, after_[b.front().index])) return;
+        if ((!with_way || lines_tell_) && a.size() == 1 && b.size() == 1 && contradict(first, after_[b.front().index]))
+          return;
         for (const Keyed& one : a) used_a[one.index] = 1;
         for (const Keyed& one : b) {
           used_b[one.index] = 1;

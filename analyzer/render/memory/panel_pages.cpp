@@ -133,7 +133,8 @@ class CounterPanel : ChartPanel {
       const TimeUnit unit = unit_for(report_.axis.seconds.back());
       const Axis scale = axis_for(report_.axis.seconds.back() / unit.seconds, false);
       const double span = report_.axis.seconds.back() / unit.seconds;
-      for (double value = 0; value <= span * 1.0001; value += scale.step) {
+      for (int i = 0; i * scale.step <= span * 1.0001; ++i) {
+        const double value = i * scale.step;
         const bool named = value + scale.step > span * 1.0001;
         canvas_.text(kX0 + (kX1 - kX0) * value / span, chart_.y1 + 10,
                      tick_text(value, scale) + (named ? std::string(" ") + unit.name : ""), {6.4}, kInk2,

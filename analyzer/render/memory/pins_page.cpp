@@ -123,7 +123,7 @@ class Graph {
       canvas_.rect({x + 4, y - 6.5, 14, 8}, tint(1, 1));
       x += 22 + canvas_.text(x + 22, y, "+ pins more than before", {7}, kInk2) + 8;
       canvas_.rect({x + 4, y - 6.5, 14, 8}, tint(-1, 1));
-      x += 22 + canvas_.text(x + 22, y, "\u2212 pins less (dashed)", {7}, kInk2) + 8;
+      canvas_.text(x + 22, y, "\u2212 pins less (dashed)", {7}, kInk2);
     }
     y += 11;
     const std::int64_t pinned = report_.pinned.current;

@@ -103,12 +103,12 @@ void draw_heaviest(const PostmortemPages& pages, const SeriesStep& step, Canvas&
     const std::string name = frame_name(step.heaviest[i]);
     if (name == last) continue;
     last = name;
-    std::string longer = text.empty() ? name : concat(text, " \u2039 ", name);
+    const std::string longer = text.empty() ? name : concat(text, " \u2039 ", name);
     if (!text.empty() && canvas.width(std::string(longer).append(" \u2039 \u2026"), kStyle) > room) {
       text.append(" \u2039 \u2026");
       break;
     }
-    text = std::move(longer);
+    text = longer;
     // Further up all stacks are alike.
     if (i > 0 && name == common) break;
   }

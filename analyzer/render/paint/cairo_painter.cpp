@@ -43,7 +43,8 @@ void CairoPainter::hatch(const Path& region, const Box& bounds, Color color, dou
   trace(region);
   cairo_clip(context_);
   cairo_new_path(context_);
-  for (double t = -bounds.h; t < bounds.w; t += gap) {
+  for (int i = 0; i * gap - bounds.h < bounds.w; ++i) {
+    const double t = i * gap - bounds.h;
     cairo_move_to(context_, bounds.x + t, bounds.y + bounds.h);
     cairo_line_to(context_, bounds.x + t + bounds.h, bounds.y);
   }

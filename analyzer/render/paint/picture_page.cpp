@@ -71,8 +71,10 @@ class SvgPainter : public Painter {
     const std::string id = std::string("clip").append(std::to_string(++clips_));
     body_.append("<clipPath id=\"").append(id).append("\"><path d=\"").append(data(region)).append("\"/></clipPath>\n");
     Path lines;
-    for (double t = -bounds.h; t < bounds.w; t += gap)
+    for (int i = 0; i * gap - bounds.h < bounds.w; ++i) {
+      const double t = i * gap - bounds.h;
       lines.move({bounds.x + t, bounds.y + bounds.h}).line({bounds.x + t + bounds.h, bounds.y});
+    }
     body_.append("<g clip-path=\"url(#").append(id).append(")\">\n");
     stroke(lines, {color, line_width});
     body_.append("</g>\n");
