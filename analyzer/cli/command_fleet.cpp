@@ -62,6 +62,7 @@ int run_fleet(const Arguments& arguments) {
   add_gate_options(line, asked.gate);
   if (const auto code = line.parse(arguments)) return *code;
   std::vector<std::string> words;
+  words.reserve(std::size(kFleetWords));
   for (const FleetWord& word : kFleetWords) words.emplace_back(word.name);
   if (asked.options.operands.empty())
     fail({ErrorCode::usage, "fleet needs a question: init, list, info, diff, trend, gate, outliers, pull, rm or sql"});

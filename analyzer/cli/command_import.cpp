@@ -30,6 +30,7 @@ std::vector<session::Operand> files_of(const Options& options) {
 void tell_series(const std::vector<store::SeriesInfo>& touched) {
   constexpr std::size_t kMostNamed = 8;
   std::vector<std::string> names;
+  names.reserve(touched.size());
   for (const store::SeriesInfo& series : touched)
     names.push_back(escape_for_terminal(series.name) + " (" + std::to_string(series.snapshots.size()) + ")");
   if (touched.size() > 1)

@@ -130,6 +130,7 @@ void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, const 
   const bool apart = pivot != nullptr && (pivot->key == "version" || pivot->key == "instance");
   if (versions.size() > 1 && !apart) {
     std::vector<std::string> names;
+    names.reserve(versions.size());
     for (const std::string& version : versions) names.push_back(version.empty() ? "none" : version);
     report.notes.add(Severity::info, std::to_string(versions.size()) +
                                          " versions are added up: " + session::list_and_more(names, kNamedVersions) +

@@ -136,7 +136,7 @@ Result<std::uint64_t> parse_duration(const std::string& text) {
 
 Result<std::uint64_t> parse_moment(const std::string& text, std::optional<std::uint64_t> base) {
   if (text.starts_with('+') && base) {
-    const Result<std::uint64_t> after = parse_duration(text.substr(1));
+    Result<std::uint64_t> after = parse_duration(text.substr(1));
     if (!after) return after;
     return *base + *after;
   }

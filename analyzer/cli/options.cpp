@@ -157,6 +157,7 @@ DiffOptions diff_options(const Options& options) {
     const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](GroupBy by) { return to_text(by) == options.by; });
     if (kind == kKinds.end()) {
       std::vector<std::string> names;
+      names.reserve(std::size(kKinds));
       for (const GroupBy by : kKinds) names.emplace_back(to_text(by));
       fail({ErrorCode::usage, "--by " + options.by +
                                   ": expected stack, function, file, line, module, type, role or label:KEY" +

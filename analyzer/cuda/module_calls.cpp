@@ -199,6 +199,7 @@ std::vector<PeakModule> ModuleCalls::modules(std::int64_t whole) const {
                    [this](std::uint32_t a, std::uint32_t b) { return nodes_[a].bytes > nodes_[b].bytes; });
   if (chosen.size() > kMostModules) chosen.resize(kMostModules);
   std::vector<PeakModule> out;
+  out.reserve(chosen.size());
   for (const std::uint32_t node : chosen) out.push_back(module_of(node));
   return out;
 }

@@ -110,8 +110,10 @@ Note naming_note(const symbols::SymbolReport& report, const Request& request) {
   constexpr std::size_t kMostCauses = 3;
   Note note{Severity::info, naming_summary(report)};
   std::vector<std::string> causes;
-  for (const std::string& path : idle_paths(report, request)) causes.push_back(path + " fits no module of the input");
-  if (!causes.empty() && report.addresses > 0) note.severity = Severity::warning;
+  if (report.addresses > 0) {  // where all have names already, none of the files was asked for one
+    for (const std::string& path : idle_paths(report, request)) causes.push_back(path + " fits no module of the input");
+  }
+  if (!causes.empty()) note.severity = Severity::warning;
   for (const Note& one : report.notes.all()) {
     if (one.severity != Severity::info) note.severity = Severity::warning;
     causes.push_back(one.text);

@@ -14,16 +14,16 @@ namespace snapdiff::formats::metric_log {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-constexpr std::size_t kMostWords = 8;
+constexpr std::size_t kMostWordsOfLine = 8;
 
 struct Words {
-  std::array<std::string_view, kMostWords> word;
+  std::array<std::string_view, kMostWordsOfLine> word;
   std::size_t count = 0;
 };
 
 Words split(std::string_view text) {
   Words out;
-  for (std::size_t i = 0; i < text.size() && out.count < kMostWords;) {
+  for (std::size_t i = 0; i < text.size() && out.count < kMostWordsOfLine;) {
     while (i < text.size() && is_blank(text[i])) ++i;
     const std::size_t begin = i;
     while (i < text.size() && !is_blank(text[i])) ++i;

@@ -13,6 +13,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view befor
 
 std::string names_of(const std::vector<NamedPage>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const NamedPage& command : commands) names.push_back(command.name);
   return joined(names);
 }
