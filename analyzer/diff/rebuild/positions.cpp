@@ -304,8 +304,8 @@ class Positions::Gathering {
    public:
     explicit Sample(const Positions& positions) : side_(positions.code_.side()) {
       for (const Position& one : positions.all) {
-        const std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
-        most_.push_back(one.stacks <= kMostStacks ? all : all / one.stacks * kMostStacks);
+        constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
+        most_.push_back(one.stacks <= kMostStacks ? kAll : kAll / one.stacks * kMostStacks);
       }
     }
     std::uint32_t key(std::uint32_t entry) const {
