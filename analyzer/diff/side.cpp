@@ -75,7 +75,7 @@ double row_variance(const Side& side, std::size_t row) {
   if (side.blur.kind == Blur::Kind::known && columns.bytes != nullptr) {
     const double counts = columns.counts != nullptr ? static_cast<double>(columns.counts->value[row]) : 0;
     variance = sampling_variance(static_cast<double>(columns.bytes->value[row]), counts, side.blur.period,
-                                 columns.value == columns.counts);
+                                 columns.counts != nullptr && columns.value == columns.counts);
   }
   if (side.rounded) {
     const auto half =

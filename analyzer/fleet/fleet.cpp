@@ -272,6 +272,7 @@ Status Fleet::sql(std::string_view query, const std::function<void(std::span<con
             const auto values = split_line(bytes.substr(used, end - used));
             if (line_number++ == 0) {
               std::vector<std::string> names;
+              names.reserve(values.size());
               for (const auto& value : values) names.push_back(value.value_or(""));
               on_columns(names);
             } else if (line_number == 2) {

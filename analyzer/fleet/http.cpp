@@ -130,7 +130,7 @@ struct Client::Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
-    if (curl != nullptr) curl_library().easy_cleanup(curl);
+    if (curl != nullptr && curl_library().is_open) curl_library().easy_cleanup(curl);
   }
 };
 
@@ -148,7 +148,7 @@ struct Client::Exchange {
 
   bool take_bytes(std::string_view bytes) {
     long status = 0;
-    curl_library().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (curl_library().is_open) curl_library().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200) {
       refusal += bytes.substr(0, kMostError - std::min(refusal.size(), kMostError));
       return true;
