@@ -73,7 +73,9 @@ using Runs = std::unordered_map<std::uint64_t, Run>;
 /// that is taken for it; or it was inlined where it was called.
 void merge_lost(const Comparison& c, const std::vector<RowAmounts>& all, bool after, const BuildPair::Stacks& stacks,
                 const Runs& runs, RowUnion& rows) {
-  const auto in_time = [after](const RowAmounts& row) { return after ? Amounts(row) : row.mirrored(); };
+  const auto in_time = [after](const RowAmounts& row) {
+    return after ? static_cast<const Amounts&>(row) : row.mirrored();
+  };
   std::vector<const BuildPair::Stack*> lost;
   // By the run of a row that lost a stack: only these are asked for, and mostly there are none.
   std::unordered_map<std::uint64_t, std::vector<const RowAmounts*>> with_one_less;
