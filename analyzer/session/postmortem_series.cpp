@@ -118,7 +118,7 @@ std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions
   }
   // Nothing can be compared: the diff says why.
   if (out.empty()) out.push_back({"", loaded, {}});
-  if (out.size() == 1 && !out.front().name.empty() && left_out.empty()) out.front().name.clear();
+  if (out.size() == 1 && left_out.empty()) out.front().name.clear();
   return out;
 }
 
