@@ -39,13 +39,12 @@ void each_two(const std::vector<Row>& rows, const BuildPair& pair, bool by_leaf,
   };
   std::vector<KeyedRow> keyed;
   for (const Row& row : rows) {
-    const std::uint64_t key = pair.functions_of(row.entry_after, by_leaf);
+    const std::uint64_t key = pair.functions_of(row.entry_before, row.entry_after, by_leaf);
     if (key != 0) keyed.push_back({key, &row});
   }
   std::sort(keyed.begin(), keyed.end(), [](const KeyedRow& x, const KeyedRow& y) {
     if (x.key != y.key) return x.key < y.key;
-    if (x.row->bytes_after != y.row->bytes_after) return x.row->bytes_after > y.row->bytes_after;
-    return x.row->unit < y.row->unit;
+    return heavier(*x.row, *y.row);
   });
   for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
     while (end < keyed.size() && keyed[end].key == keyed[begin].key) ++end;

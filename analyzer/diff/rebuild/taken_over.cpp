@@ -149,10 +149,44 @@ void merge(const Comparison& c, const std::vector<RowAmounts>& all, bool after, 
   merge_lost(c, all, after, stacks, runs, rows);
 }
 
-/// The stacks of one leaf function: of rows that were joined, and of those that one side alone has.
-struct Leaf {
-  std::vector<const BuildPair::Stack*> joined, before, after;
+/// A row that was joined, with its stack of each side.
+struct Joined {
+  const RowAmounts* row = nullptr;
+  const BuildPair::Stack* before = nullptr;
+  const BuildPair::Stack* after = nullptr;
+  bool aligned = false;  ///< only an alignment says so; before anything is joined here
 };
+
+/// The rows that were joined.
+std::vector<Joined> joined_rows(const Comparison& c, const std::vector<RowAmounts>& all,
+                                const std::array<BuildPair::Stacks, 2>& stacks, const RowUnion& rows) {
+  std::vector<Joined> of_row(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].on_both_sides() || !is_joined_by_likeness(c, rows, all[i])) continue;
+    of_row[i].row = &all[i];
+    of_row[i].aligned = is_of_tier(c, rows, all[i], MatchTier::fuzzy);
+  }
+  for (const bool after : {false, true}) {
+    for (const BuildPair::Stack& stack : stacks[after ? 1 : 0]) {
+      if (!stack.functions.empty()) (after ? of_row[stack.row].after : of_row[stack.row].before) = &stack;
+    }
+  }
+  std::erase_if(of_row, [](const Joined& one) { return !one.row || !one.before || !one.after; });
+  return of_row;
+}
+
+/// Stacks of rows that one side alone has, by leaf function.
+using OfLeaf = std::unordered_map<std::uint32_t, std::vector<const BuildPair::Stack*>>;
+
+OfLeaf one_sided_by_leaf(const std::vector<RowAmounts>& all, const BuildPair::Stacks& stacks) {
+  OfLeaf leaves;
+  for (const BuildPair::Stack& stack : stacks) {
+    if (stack.functions.empty() || all[stack.row].on_both_sides()) continue;
+    std::vector<const BuildPair::Stack*>& of_leaf = leaves[stack.functions.front()];
+    if (of_leaf.size() < kMostRowsOfLeaf) of_leaf.push_back(&stack);
+  }
+  return leaves;
+}
 
 /// Whether one of two stacks only has functions more.
 bool is_part_of_other(const BuildPair::Stack& x, const BuildPair::Stack& y) {
@@ -168,30 +202,22 @@ bool is_part_of_other(const BuildPair::Stack& x, const BuildPair::Stack& y) {
 
 /// Rows whose two sides are rather those of two rows of one side alone each. Where an alignment alone joined them, of
 /// any; else these have to have functions more or less: one build calls directly what the other one calls by a helper.
-void merge_misaligned(const Comparison& c, const std::vector<RowAmounts>& all, const BuildPair::Stacks& stacks,
-                      RowUnion& rows) {
-  std::unordered_map<std::uint32_t, Leaf> leaves;
-  for (const BuildPair::Stack& stack : stacks) {
-    if (stack.functions.empty()) continue;
-    const RowAmounts& row = all[stack.row];
-    Leaf& leaf = leaves[stack.functions.front()];
-    if (row.on_both_sides() && !is_joined_by_likeness(c, rows, row)) continue;
-    std::vector<const BuildPair::Stack*>& of_leaf = row.on_both_sides()     ? leaf.joined
-                                                    : row.objects_after > 0 ? leaf.after
-                                                                            : leaf.before;
-    if (of_leaf.size() < kMostRowsOfLeaf) of_leaf.push_back(&stack);
-  }
-  for (const auto& [function, leaf] : leaves) {
-    for (const BuildPair::Stack* stack : leaf.joined) {
-      const RowAmounts& row = all[stack->row];
-      const bool any = is_of_tier(c, rows, row, MatchTier::fuzzy);
-      const auto fits = [&](const BuildPair::Stack* other) { return any || is_part_of_other(*stack, *other); };
-      for (const BuildPair::Stack* from : leaf.before) {
-        if (!fits(from)) continue;
-        for (const BuildPair::Stack* to : leaf.after) {
-          if (!went_apart(row, all[from->row], all[to->row]) || !fits(to)) continue;
-          for (const BuildPair::Stack* other : {from, to}) join(row, all[other->row], rows);
-        }
+void merge_misaligned(const Comparison& c, const std::vector<RowAmounts>& all,
+                      const std::array<BuildPair::Stacks, 2>& stacks, RowUnion& rows) {
+  const std::array<OfLeaf, 2> leaves{one_sided_by_leaf(all, stacks[0]), one_sided_by_leaf(all, stacks[1])};
+  std::unordered_map<std::uint64_t, std::size_t> looked_at;  // by the leaf functions of both sides
+  for (const Joined& joined : joined_rows(c, all, stacks, rows)) {
+    const std::uint32_t from_function = joined.after->functions.front(), to_function = joined.before->functions.front();
+    const auto from_leaf = leaves[0].find(from_function);
+    const auto to_leaf = leaves[1].find(to_function);
+    if (from_leaf == leaves[0].end() || to_leaf == leaves[1].end()) continue;
+    if (++looked_at[std::uint64_t{from_function} << 32U | to_function] > kMostRowsOfLeaf) continue;
+    for (const BuildPair::Stack* from : from_leaf->second) {
+      if (!joined.aligned && !is_part_of_other(*joined.after, *from)) continue;
+      for (const BuildPair::Stack* to : to_leaf->second) {
+        if (!went_apart(*joined.row, all[from->row], all[to->row])) continue;
+        if (!joined.aligned && !is_part_of_other(*joined.before, *to)) continue;
+        for (const BuildPair::Stack* other : {from, to}) join(*joined.row, all[other->row], rows);
       }
     }
   }
@@ -214,11 +240,7 @@ void merge_taken_over(const Comparison& c, std::size_t s, BuildPair& pair, RowUn
   std::array<BuildPair::Stacks, 2> stacks;
   for_each_parallel(2, all.size(), [&](std::size_t side) { stacks[side] = stacks_of(all, side == 1, pair); });
   for (const bool after : {true, false}) merge(c, all, after, stacks[after ? 1 : 0], rows);
-  BuildPair::Stacks& newest = stacks[1];  // of each row one
-  for (BuildPair::Stack& stack : stacks[0]) {
-    if (all[stack.row].entry_after == kNone) newest.push_back(std::move(stack));
-  }
-  merge_misaligned(c, all, newest, rows);
+  merge_misaligned(c, all, stacks, rows);
 }
 
 }  // namespace snapdiff::diff::rebuild
