@@ -128,11 +128,15 @@ endfunction()
 
 # snapdiff_long_tests(TESTS ... [TIMEOUT seconds] [ENVIRONMENT VARIABLE=value ...] [PROPERTIES name value ...])
 #   Tests of whole commands, registered before: they start first, and the short ones fill what is left of the time.
+#   Programs that are not optimised, or sanitized, have twice the time.
 #   SNAPDIFF_SANITIZED in their environment says that rounds which run no other code may be fewer.
 function(snapdiff_long_tests)
   cmake_parse_arguments(LONG "" "TIMEOUT" "TESTS;ENVIRONMENT;PROPERTIES" ${ARGN})
   if(NOT LONG_TIMEOUT)
     set(LONG_TIMEOUT 600)
+  endif()
+  if(SNAPDIFF_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+    math(EXPR LONG_TIMEOUT "2 * ${LONG_TIMEOUT}")
   endif()
   list(APPEND LONG_ENVIRONMENT PYTHONDONTWRITEBYTECODE=1
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan_suppressions.txt:print_suppressions=0")
