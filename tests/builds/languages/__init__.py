@@ -1,0 +1,10 @@
+"""The program as source text of each language, its build and its run with a profiler."""
+
+from languages.cpp import Cpp, CppText
+from languages.go import Go
+from languages.language import Missing
+from languages.node import Node
+from languages.python import Python
+from languages.rust import Rust
+
+__all__ = ["Cpp", "CppText", "Go", "Missing", "Node", "Python", "Rust"]
