@@ -27,12 +27,12 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from compare import Run
+from measured_run import Run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "fleet"))
 import servers  # noqa: E402
-from test_fleet import series_in  # noqa: E402; finds tests/cli, too
+from test_fleet_answers import series_in  # noqa: E402; finds tests/cli, too
 from heaps import field, varint  # noqa: E402
 
 PARTS = ("push", "grown", "wide", "series")

@@ -10,7 +10,7 @@ from heaps import SOURCE, CliTest
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "cuda"))
 import training_run
-from check_generated import rounded
+from allocator_model import rounded
 
 HEAP = "heap profile: 1: 1024 [1: 1024] @ heapprofile\n1: 1024 [1: 1024] @ 0x1200 0x1100\n"
 ATTENTION = os.path.join(SOURCE, "tests", "data", "torch_cuda", "cs336-sil-attention-small.pickle")

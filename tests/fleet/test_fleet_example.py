@@ -8,7 +8,7 @@ import unittest
 
 import servers
 from heaps import BINARY, SOURCE
-from test_fleet import FleetTest
+from fleet_case import FleetTest
 
 FOLDER = os.path.join(SOURCE, "examples", "fleet")
 

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import servers
 from heaps import BINARY, INUSE, kept_environment, pprof
-from test_fleet import HOUR, FleetTest
+from fleet_case import HOUR, FleetTest
 
 ROUNDS = int(os.environ.get("SNAPDIFF_KILL_ROUNDS", "6"))
 START = 1_760_000_000

@@ -10,7 +10,8 @@ import tempfile
 import unittest
 import urllib.request
 
-import test_fleet
+import test_fleet_answers
+import test_fleet_pushing
 
 PLACES = ["/usr/lib/node_modules", "/usr/local/lib/node_modules"]
 FOUND = [os.environ["SNAPDIFF_LIBCHDB"]] if os.environ.get("SNAPDIFF_LIBCHDB") else [
@@ -48,7 +49,7 @@ class OnLibrary:
 
 
 @unittest.skipIf(SKIP, SKIP)
-class ModernAnswers(OnLibrary, test_fleet.SameAsFiles):
+class ModernAnswers(OnLibrary, test_fleet_answers.SameAsFiles):
     __unittest_skip__ = bool(SKIP)
 
     def test_the_level_is_the_modern_one(self):
@@ -67,7 +68,7 @@ class ModernAnswers(OnLibrary, test_fleet.SameAsFiles):
 
 
 @unittest.skipIf(SKIP, SKIP)
-class ModernPushing(OnLibrary, test_fleet.Pushing):
+class ModernPushing(OnLibrary, test_fleet_pushing.Pushing):
     shards_listen = False
     __unittest_skip__ = bool(SKIP)
 

@@ -4,7 +4,7 @@ import time
 import unittest
 
 import servers
-from test_fleet import HOUR, FleetTest
+from fleet_case import HOUR, FleetTest
 
 START = 1_760_000_000
 
