@@ -7,7 +7,7 @@ import unittest
 
 import servers
 from fleet_case import HOUR, FleetTest
-from heaps import INUSE, pprof, SOURCE
+from heaps import INUSE, SOURCE, pprof
 
 SERIES = os.path.normpath(os.path.join(SOURCE, "..", "shared", "data", "pprof", "series"))
 CORPUS = os.environ.get("SNAPDIFF_FLEET_CORPUS")

@@ -236,7 +236,7 @@ OTHER_KINDS = (
 
 
 def read_text(data):
-    """The profile, or None when this is none of the text kinds."""
+    """The profile, or None where `data` is not a text profile."""
     head = data[:64].lstrip()
     if not re.match(rb"heap profile:|heap_v2/|---|%|<jemalloc>|[a-z]+ profile: total", head):
         return None

@@ -117,9 +117,6 @@ class Cpp(Language):
     def profile(self, folder, table, out):
         return run_under_heaptrack(folder, table, out)
 
-    def arguments(self, folder):
-        return []
-
 
 CPP_HOOK = r"""
 #include <execinfo.h>

@@ -119,6 +119,3 @@ class Go(Language):
         write_table(table, folder / "table")
         run([str(folder / "prog"), str(folder / "table"), str(out)], cwd=folder)
         return out
-
-    def arguments(self, folder):
-        return []

@@ -1,4 +1,4 @@
-"""What the languages share: running tools, and a program written as source text."""
+"""What the languages share: running tools, the table of paths, and bodies of functions."""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ def run_under_heaptrack(folder, table, out):
 
 
 class Language:
-    """What the languages share: bodies as nested conditions."""
+    """A program as source text of one language: the bodies of its functions are nested conditions."""
     comment = "//"
     indent = "  "
     end_if = "}"
@@ -78,3 +78,7 @@ class Language:
 
     def real_size(self, size, flavour):
         return size
+
+    def arguments(self, folder):
+        """What snapdiff is told beside the profile."""
+        return []

@@ -116,6 +116,3 @@ class Node(Language):
                 rows.append((stack, sum(self.real_size(p.size, 0) * p.count for p in held), sum(p.count for p in held)))
         out.write_bytes(gzip.compress(pprof.encode(rows), mtime=0))
         return out
-
-    def arguments(self, folder):
-        return []

@@ -122,6 +122,3 @@ class Python(Language):
         write_table(table, folder / "table")
         run([sys.executable, str(folder / "main.py"), str(folder / "table"), str(out)], cwd=folder)
         return out
-
-    def arguments(self, folder):
-        return []

@@ -100,6 +100,3 @@ class Rust(Language):
 
     def profile(self, folder, table, out):
         return run_under_heaptrack(folder, table, out)
-
-    def arguments(self, folder):
-        return []
