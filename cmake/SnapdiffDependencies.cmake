@@ -15,7 +15,6 @@ find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(nlohmann_json REQUIRED)
 find_package(toml11 REQUIRED)
 find_package(EXPAT 2.4 REQUIRED)
 pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
@@ -57,11 +56,12 @@ target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
 add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
   SQLite::SQLite3 ${SNAPDIFF_ZSTD} ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11
-  nlohmann_json::nlohmann_json $<TARGET_NAME_IF_EXISTS:simdjson::simdjson> toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
+  $<TARGET_NAME_IF_EXISTS:simdjson::simdjson> toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
   $<TARGET_NAME_IF_EXISTS:PkgConfig::GVC> $<TARGET_NAME_IF_EXISTS:PkgConfig::CAIRO> $<TARGET_NAME_IF_EXISTS:CURL::libcurl> PkgConfig::DW protozero)
 
 if(SNAPDIFF_TESTS)
   find_package(Catch2 2.13 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
   include(Catch)
   find_package(Python3 COMPONENTS Interpreter)
 endif()

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/report/json_writer.hpp"
 #include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "formats/registry.hpp"
@@ -18,8 +18,6 @@
 
 namespace snapdiff::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What the samples of a snapshot refer to, counted.
 struct Shape {
@@ -157,77 +155,79 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
   return out;
 }
 
-Json totals_json(const Snapshot& snapshot) {
-  Json totals = Json::object();
-  for (const Column& column : snapshot.samples.columns) {
-    if (is_metric(column)) totals[column.type.name] = session::total_of(column);
-  }
-  return totals;
+void write_totals(report::JsonWriter& json, const Snapshot& snapshot) {
+  json.object("totals", [&] {
+    for (const Column& column : snapshot.samples.columns) {
+      if (!is_metric(column)) continue;
+      json.any_key(column.type.name);
+      json.integer(session::total_of(column));
+    }
+  });
 }
 
-// Stacks of a failed allocation that info shows; `top FILE@oom` has them all.
-constexpr std::size_t kFailureStacks = 5;
-
-// The post-mortems of a snapshot's failed allocations: text, or objects for "out_of_memory".
-std::string failures_text(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  style.max_rows = kFailureStacks;
-  std::string out;
-  for (const session::TracedFailure& f : value_or_throw(session::failures_of(loaded, view)))
-    out += "\n" + report::write_out_of_memory(f.failure, f.live, style);
-  return out;
+std::string_view sampling_word(Sampling sampling) {
+  switch (sampling) {
+    case Sampling::exact: return "exact";
+    case Sampling::poisson: return "poisson";
+    case Sampling::unknown: return "unknown";
+  }
+  return {};
 }
 
-Json failures_json(const LoadedSnapshot& loaded, const DiffOptions& view, report::Style style) {
-  style.max_rows = kFailureStacks;
-  Json out = Json::array();
-  for (const session::TracedFailure& f : value_or_throw(session::failures_of(loaded, view)))
-    out.push_back(Json::parse(report::write_out_of_memory(f.failure, f.live, style)));
-  return out;
-}
+/// A file whose snapshots have been read, and the post-mortems of its failed allocations.
+struct FileInfo {
+  std::vector<const LoadedSnapshot*> parts;
+  std::vector<session::TracedFailure> failures;
+};
 
-// One object per file. `parts` are the snapshots of that file.
-Json info_json(const std::vector<const LoadedSnapshot*>& parts) {
-  const Snapshot& last = *parts.back()->ref.snapshot;
-  const Shape shape = measure(last);
-  Json snapshots = Json::array();
-  for (const LoadedSnapshot* part : parts) {
-    const Snapshot& snapshot = *part->ref.snapshot;
-    const auto taken = snapshot.facts.taken_at_ns;
-    snapshots.push_back({{"totals", totals_json(snapshot)},
-                         {"taken_at", taken ? Json(session::time_text(*taken)) : Json()},
-                         {"stacks", measure(snapshot).stacks}});
-  }
-  Json notes = Json::array();
-  for (const Note& note : last.facts.notes.all()) {
-    notes.push_back({{"severity", to_text(note.severity)},
-                     {"text", note.text},
-                     {"count", note.count},
-                     {"offset", note.first_offset ? Json(*note.first_offset) : Json()}});
-  }
+// One object per file.
+void write_info(report::JsonWriter& json, const FileInfo& file, const report::Style& style) {
+  const Snapshot& last = *file.parts.back()->ref.snapshot;
   const SnapshotFacts& facts = last.facts;
-  Json units = Json::object();
-  for (const Column& column : last.samples.columns) units[column.type.name] = column.type.unit;
-  return {{"schema", "snapdiff.info/1"},
-          {"file", facts.source.name},
-          {"format", facts.format},
-          {"format_detail", facts.format_detail},
-          {"sha256", facts.source.sha256},
-          {"size", facts.source.size_bytes},
-          {"producer", facts.producer.empty() ? Json() : Json(facts.producer)},
-          {"pid", facts.pid ? Json(*facts.pid) : Json()},
-          {"sampling", facts.sampling == Sampling::exact     ? "exact"
-                       : facts.sampling == Sampling::poisson ? "poisson"
-                                                             : "unknown"},
-          {"period", facts.sampling == Sampling::poisson ? Json(facts.period) : Json()},
-          {"default_metric", facts.default_metric.empty() ? Json() : Json(facts.default_metric)},
-          {"partial", facts.partial},
-          {"snapshots", snapshots},
-          {"totals", totals_json(last)},
-          {"units", units},
-          {"stacks", shape.stacks},
-          {"frames", shape.frames},
-          {"notes", notes}};
+  const Shape shape = measure(last);
+  json.begin_object();
+  json.field("schema", "snapdiff.info/1");
+  json.field("file", facts.source.name);
+  json.field("format", facts.format);
+  json.field("format_detail", facts.format_detail);
+  json.field("sha256", facts.source.sha256);
+  json.field("size", facts.source.size_bytes);
+  json.field_or_null("producer", facts.producer);
+  json.field_or_null("pid", facts.pid);
+  json.field("sampling", sampling_word(facts.sampling));
+  json.field_or_null("period", facts.sampling == Sampling::poisson ? std::optional(facts.period) : std::nullopt);
+  json.field_or_null("default_metric", facts.default_metric);
+  json.field("partial", facts.partial);
+  json.objects("snapshots", file.parts, [&](const LoadedSnapshot* part) {
+    const Snapshot& snapshot = *part->ref.snapshot;
+    write_totals(json, snapshot);
+    json.field_or_null("taken_at", snapshot.facts.taken_at_ns ? session::time_text(*snapshot.facts.taken_at_ns) : "");
+    json.field("stacks", measure(snapshot).stacks);
+  });
+  write_totals(json, last);
+  json.object("units", [&] {
+    for (const Column& column : last.samples.columns) {
+      json.any_key(column.type.name);
+      json.string(column.type.unit);
+    }
+  });
+  json.field("stacks", shape.stacks);
+  json.field("frames", shape.frames);
+  json.objects("notes", facts.notes.all(), [&](const Note& note) {
+    json.field("severity", to_text(note.severity));
+    json.field("text", note.text);
+    json.field("count", note.count);
+    json.field_or_null("offset", note.first_offset);
+  });
+  if (!file.failures.empty()) {
+    json.array("out_of_memory", file.failures,
+               [&](const session::TracedFailure& f) { report::json_failure(json, f.failure, f.live, style); });
+  }
+  json.end_object();
 }
+
+// Stacks of a failed allocation that are shown; `top FILE@oom` has them all.
+constexpr std::size_t kFailureStacks = 5;
 
 constexpr std::size_t kPrintBytes = std::size_t{64} << 10;
 
@@ -345,7 +345,10 @@ int run_info(const Arguments& arguments) {
 
   int code = kExitDone;
   std::string out;
-  std::vector<Json> objects;
+  const report::JsonLayout layout = options.as == "jsonl" ? report::JsonLayout::one_line : report::JsonLayout::indented;
+  std::vector<std::string> objects;
+  report::Style style = asked.style;
+  style.max_rows = kFailureStacks;
   for (const session::Operand& operand : asked.operands) {
     const Result<Loaded> loaded =
         session::load_operands({operand}, request_of(options, terminal), true, store::Parts::allocator);
@@ -357,25 +360,26 @@ int run_info(const Arguments& arguments) {
     if (options.as == "text") {
       for (const LoadedSnapshot& item : loaded->snapshots) {
         out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
-        out += failures_text(item, asked.view, asked.style);
+        for (const session::TracedFailure& f : value_or_throw(session::failures_of(item, asked.view)))
+          out += "\n" + report::text_failure(f.failure, f.live, style);
       }
       continue;
     }
     std::map<std::string, std::vector<const LoadedSnapshot*>> by_file;
     for (const LoadedSnapshot& item : loaded->snapshots) by_file[item.ref.snapshot->facts.source.name].push_back(&item);
     for (const auto& [file, parts] : by_file) {
-      objects.push_back(info_json(parts));
-      const Json failures = failures_json(*parts.back(), asked.view, asked.style);
-      if (!failures.empty()) objects.back()["out_of_memory"] = failures;
+      report::JsonWriter json(objects.emplace_back(), layout);
+      write_info(json, {parts, value_or_throw(session::failures_of(*parts.back(), asked.view))}, style);
     }
   }
-  const auto dump = [](const Json& json, int indent) {
-    return report::json_safe(json.dump(indent, ' ', false, Json::error_handler_t::replace)) + "\n";
-  };
-  if (options.as == "jsonl") {
-    for (const Json& object : objects) out += dump(object, -1);
-  } else if (options.as == "json" && !objects.empty()) {
-    out = objects.size() == 1 ? dump(objects[0], 2) : dump(Json(objects), 2);
+  if (options.as == "json" && objects.size() > 1) {
+    report::JsonWriter json(out, layout);
+    json.begin_array();
+    for (const std::string& object : objects) json.raw(object);
+    json.end_array();
+    out += '\n';
+  } else {
+    for (const std::string& object : objects) out += object + "\n";
   }
   value_or_throw(print_report(out, options.as == "text" ? report::Form::text : report::Form::json));
   return code;

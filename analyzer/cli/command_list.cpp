@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
+#include "analyzer/report/json_writer.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
@@ -12,8 +12,6 @@
 
 namespace snapdiff::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::optional<std::int64_t> total(const store::SnapshotInfo& info, std::string_view metric) {
   for (const auto& [type, value] : info.totals) {
@@ -93,41 +91,78 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
   return out;
 }
 
-Json list_json(const std::vector<store::SeriesInfo>& all) {
-  Json out = {{"schema", "snapdiff.list/1"}, {"series", Json::array()}};
-  const SharedAxis axis = session::shared_axis(all);
-  for (std::size_t number = 0; number < all.size(); ++number) {
-    const store::SeriesInfo& series = all[number];
-    const EstimatedTimes& times = axis.series[number];
-    Json item = {{"name", series.name},
-                 {"order", series.order == store::Order::time       ? "time"
-                           : series.order == store::Order::sequence ? "sequence"
-                                                                    : "import"},
-                 {"no_estimate", times.why_not.empty() ? Json() : Json(times.why_not)},
-                 {"snapshots", Json::array()}};
-    for (std::size_t i = 0; i < series.snapshots.size(); ++i) {
-      const store::SnapshotInfo& info = series.snapshots[i];
-      const std::optional<std::int64_t>& estimated = times.estimated_ns[i];
-      Json totals = Json::object();
-      for (const auto& [type, value] : info.totals) totals[type.name] = value;
-      const SnapshotFacts& facts = info.facts;
-      item["snapshots"].push_back(
-          {{"ref", "@" + std::to_string(static_cast<std::int64_t>(info.id))},
-           {"position", info.series_position},
-           {"source", facts.source.name},
-           {"sha256", facts.source.sha256},
-           {"format", facts.format},
-           {"taken_at", facts.taken_at_ns ? Json(session::time_text(*facts.taken_at_ns)) : Json()},
-           {"estimated_at", estimated ? Json(session::time_text(*estimated)) : Json()},
-           {"pid", facts.pid ? Json(*facts.pid) : Json()},
-           {"labels", facts.labels},
-           {"partial", facts.partial},
-           {"rows", info.rows},
-           {"totals", totals}});
-    }
-    out["series"].push_back(std::move(item));
+std::string_view order_word(store::Order order) {
+  switch (order) {
+    case store::Order::time: return "time";
+    case store::Order::sequence: return "sequence";
+    case store::Order::import: return "import";
   }
-  return out;
+  return {};
+}
+
+void write_snapshot(report::JsonWriter& json, const store::SnapshotInfo& info,
+                    std::optional<std::int64_t> estimated_ns) {
+  const SnapshotFacts& facts = info.facts;
+  const auto time = [&](std::string_view key, std::optional<std::int64_t> ns) {
+    json.field_or_null(key, ns ? session::time_text(*ns) : "");
+  };
+  json.field("ref", "@" + std::to_string(static_cast<std::int64_t>(info.id)));
+  json.field("position", info.series_position);
+  json.field("source", facts.source.name);
+  json.field("sha256", facts.source.sha256);
+  json.field("format", facts.format);
+  time("taken_at", facts.taken_at_ns);
+  time("estimated_at", estimated_ns);
+  json.field_or_null("pid", facts.pid);
+  json.object("labels", [&] {
+    for (const auto& [key, value] : facts.labels) {
+      json.any_key(key);
+      json.string(value);
+    }
+  });
+  json.field("partial", facts.partial);
+  json.field("rows", info.rows);
+  json.object("totals", [&] {
+    for (const auto& [type, value] : info.totals) {
+      json.any_key(type.name);
+      json.integer(value);
+    }
+  });
+}
+
+std::string list_json(const std::vector<store::SeriesInfo>& all) {
+  const SharedAxis axis = session::shared_axis(all);
+  return report::json_text(
+      [&](report::JsonWriter& json) {
+        json.field("schema", "snapdiff.list/1");
+        json.objects("series", all, [&](const store::SeriesInfo& series, std::size_t number) {
+          const EstimatedTimes& times = axis.series[number];
+          json.field("name", series.name);
+          json.field("order", order_word(series.order));
+          json.field_or_null("no_estimate", times.why_not);
+          json.objects("snapshots", series.snapshots, [&](const store::SnapshotInfo& info, std::size_t i) {
+            write_snapshot(json, info, times.estimated_ns[i]);
+          });
+        });
+      },
+      report::JsonLayout::indented);
+}
+
+std::string formats_json() {
+  std::string out;
+  report::JsonWriter json(out, report::JsonLayout::indented);
+  json.begin_array();
+  for (const formats::Format* format : formats::all()) {
+    const FormatInfo& info = format->info;
+    json.object([&] {
+      json.field("name", info.name);
+      json.field("summary", info.summary);
+      json.field("files", info.extensions);
+      json.field("lost", info.lost);
+    });
+  }
+  json.end_array();
+  return out += '\n';
 }
 
 }  // namespace
@@ -155,9 +190,7 @@ int run_list(const Arguments& arguments) {
     });
   }
   const std::string text =
-      form == report::Form::json
-          ? report::json_safe(list_json(listed).dump(2, ' ', false, Json::error_handler_t::replace)) + "\n"
-          : list_text(listed, !options.operands.empty());
+      form == report::Form::json ? list_json(listed) : list_text(listed, !options.operands.empty());
   if (text.empty()) say("the store is empty");
   value_or_throw(print_report(text, form));
   return kExitDone;
@@ -175,12 +208,7 @@ int run_formats(const Arguments& arguments) {
     fail({ErrorCode::usage, "formats --as " + options.as + ": expected text, json or md"});
   std::string text;
   if (options.as == "json") {
-    Json json = Json::array();
-    for (const formats::Format* format : formats::all()) {
-      const FormatInfo& info = format->info;
-      json.push_back({{"name", info.name}, {"summary", info.summary}, {"files", info.extensions}, {"lost", info.lost}});
-    }
-    text = json.dump(2) + "\n";
+    text = formats_json();
   } else if (options.as == "md") {
     text = "| format | what it is | not kept |\n|---|---|---|\n";
     for (const formats::Format* format : formats::all()) {

@@ -77,7 +77,7 @@ template <class Rows, class Head, class Row, class Tail>
 void json_document(std::string& out, Form form, std::string_view name, const Rows& rows, const Head& head,
                    const Row& row, const Tail& tail) {
   const bool lines = form == Form::jsonl;
-  JsonWriter json(out, lines);
+  JsonWriter json(out, lines ? JsonLayout::one_line : JsonLayout::rows);
   if (!lines) {
     json_object_of_rows(json, name, rows, head, row, tail);
     out += '\n';
@@ -89,7 +89,7 @@ void json_document(std::string& out, Form form, std::string_view name, const Row
   });
   out += '\n';
   for (const auto& one : rows) {
-    JsonWriter line(out, true);
+    JsonWriter line(out, JsonLayout::one_line);
     row(line, one);
     out += '\n';
   }

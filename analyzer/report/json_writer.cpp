@@ -30,27 +30,12 @@ void append_u(std::string& out, std::uint32_t code) {
 
 }  // namespace
 
-std::string json_safe(std::string_view json) {
-  std::string out;
-  for (std::size_t at = 0; at < json.size();) {
-    const CodePoint code = decode_utf8(json, at);
-    const std::size_t length = std::max<std::size_t>(1, code.length);
-    if (code.length > 0 && is_unsafe(code.value) && code.value != '\n') {
-      append_u(out, code.value);
-    } else {
-      out.append(json, at, length);
-    }
-    at += length;
-  }
-  return out;
-}
-
 void JsonWriter::key(std::string_view name) {
   separate();
   out_ += '"';
   out_ += name;
-  out_ += "\":";
-  comma_ = false;
+  out_ += '"';
+  end_key();
 }
 
 void JsonWriter::string(std::string_view text) {

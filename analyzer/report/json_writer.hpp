@@ -10,14 +10,20 @@
 
 namespace snapdiff::report {
 
+/// Where the lines of a JSON text end.
+enum class JsonLayout {
+  rows,      ///< in front of what new_line() starts
+  one_line,  ///< nowhere, as in JSON Lines
+  indented,  ///< behind each element, two blanks a level
+};
+
 /// Writes JSON straight into a string, so that a million rows need no tree. Commas are set here; who
 /// calls begin_ calls end_ too. Strings become valid UTF-8; control characters and
 /// code points that hide or reorder text are escaped, so that it is also safe on a terminal. Numbers: integers exact,
 /// doubles in the shortest form that reads back, NaN and infinities as null.
 class JsonWriter {
  public:
-  /// `one_line`: the whole value is on one line, as a line of JSON Lines does.
-  explicit JsonWriter(std::string& out, bool one_line = false) : out_(out), one_line_(one_line) {}
+  explicit JsonWriter(std::string& out, JsonLayout layout = JsonLayout::rows) : out_(out), layout_(layout) {}
 
   void begin_object() { open('{'); }
   void end_object() { close('}'); }
@@ -25,7 +31,7 @@ class JsonWriter {
   void end_array() { close(']'); }
   /// Starts the next element on a line of its own, where there may be several.
   void new_line() {
-    if (one_line_) return;
+    if (layout_ != JsonLayout::rows) return;
     if (comma_) out_ += ',';
     comma_ = false;
     out_ += '\n';
@@ -35,8 +41,7 @@ class JsonWriter {
   /// A key of unknown origin.
   void any_key(std::string_view name) {
     string(name);
-    out_ += ':';
-    comma_ = false;
+    end_key();
   }
   void string(std::string_view text);
   void integer(std::int64_t value);
@@ -44,10 +49,17 @@ class JsonWriter {
   void number(double value);
   void boolean(bool value);
   void null();
-  /// A value that is JSON already.
+  /// A value that is JSON already; its line ends are between elements alone, as texts hold none.
   void raw(std::string_view value) {
     separate();
-    out_ += value;
+    if (layout_ != JsonLayout::indented) {
+      out_ += value;
+      return;
+    }
+    for (const char c : value) {
+      out_ += c;
+      if (c == '\n') out_.append(2 * levels_, ' ');
+    }
   }
 
   void field(std::string_view name, std::string_view text) {
@@ -149,27 +161,40 @@ class JsonWriter {
   void separate() {
     if (comma_) out_ += ',';
     comma_ = true;
+    if (layout_ == JsonLayout::indented && levels_ > 0 && !behind_key_) indent();
+    behind_key_ = false;
+  }
+  void end_key() {
+    out_ += layout_ == JsonLayout::indented ? ": " : ":";
+    comma_ = false;
+    behind_key_ = true;
   }
   void open(char bracket) {
     separate();
     out_ += bracket;
     comma_ = false;
+    ++levels_;
   }
   void close(char bracket) {
+    --levels_;
+    if (layout_ == JsonLayout::indented && comma_) indent();
     out_ += bracket;
     comma_ = true;
   }
+  void indent() { out_.append(1, '\n').append(2 * levels_, ' '); }
 
   std::string& out_;
-  bool one_line_;
+  JsonLayout layout_;
+  std::size_t levels_ = 0;
   bool comma_ = false;
+  bool behind_key_ = false;
 };
 
 /// A document of one object and a line end; `fill` writes its fields.
 template <class Fill>
-std::string json_text(const Fill& fill) {
+std::string json_text(const Fill& fill, JsonLayout layout = JsonLayout::rows) {
   std::string out;
-  JsonWriter json(out);
+  JsonWriter json(out, layout);
   json.object([&] { fill(json); });
   return out += '\n';
 }

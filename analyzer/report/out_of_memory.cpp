@@ -166,10 +166,11 @@ void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& o) {
   json.field("sentence", o.sentence);
 }
 
-std::string write_out_of_memory(const OutOfMemory& failure, const TopReport& live, const Style& style) {
-  if (style.form == Form::text) return text_out_of_memory(failure, style) + heaviest_text(live, style);
-  std::string out;
-  JsonWriter json(out);
+std::string text_failure(const OutOfMemory& failure, const TopReport& live, const Style& style) {
+  return text_out_of_memory(failure, style) + heaviest_text(live, style);
+}
+
+void json_failure(JsonWriter& json, const OutOfMemory& failure, const TopReport& live, const Style& style) {
   std::vector<FrameView> frames;
   json.object([&] {
     json_out_of_memory_fields(json, failure);
@@ -181,7 +182,6 @@ std::string write_out_of_memory(const OutOfMemory& failure, const TopReport& liv
       json_stack(json, "stack", frames);
     });
   });
-  return out;
 }
 
 }  // namespace snapdiff::report

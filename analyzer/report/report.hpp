@@ -25,6 +25,8 @@
 /// other tools. Reads result types only; returns strings, prints nothing.
 namespace snapdiff::report {
 
+class JsonWriter;
+
 enum class Form : std::uint8_t { text, json, jsonl, csv, markdown };
 
 struct Style {
@@ -63,8 +65,9 @@ std::string write_peek(const PeekReport& report, const Style& style);
 std::string write_counters(const CounterReport& report, const Style& style);
 
 /// A failed allocation in words and figures. `live` is what was in use just before: its
-/// `style.max_rows` heaviest rows follow. Text, or one JSON object for all other forms.
-std::string write_out_of_memory(const OutOfMemory& failure, const TopReport& live, const Style& style);
+/// `style.max_rows` heaviest rows follow. As text, or as the next element of `json`.
+std::string text_failure(const OutOfMemory& failure, const TopReport& live, const Style& style);
+void json_failure(JsonWriter& json, const OutOfMemory& failure, const TopReport& live, const Style& style);
 
 /// Who pins memory, by stack and by segment. Text, or one JSON object for all other forms.
 std::string write_pins(const PinReport& report, const Style& style);
@@ -89,10 +92,6 @@ std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.
 std::string gate_junit(const GateReport& report);
 std::string gate_sarif(const GateReport& report, std::string_view version);
-
-/// JSON that others wrote, with the code points that printable() would escape as \uNNNN: they can be in strings
-/// alone.
-std::string json_safe(std::string_view json);
 
 /// By what stacks of one side were found on the other: "by function, lines moved".
 std::string_view tier_words(MatchTier tier);

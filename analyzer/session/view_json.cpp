@@ -1,66 +1,119 @@
 #include "analyzer/session/view_json.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <charconv>
+
+#include "analyzer/report/json_writer.hpp"
+#include "formats/input/window_input.hpp"
+#include "formats/json/json_scanner.hpp"
 
 namespace snapdiff::session {
+namespace {
+
+using formats::json::JsonScanner;
+using formats::json::Kind;
+
+struct Kept {
+  DiffOptions options;
+  std::optional<SnapshotId> newest;
+};
+
+/// The members of a view by name and type; others are left where they are.
+class KeptReader {
+ public:
+  KeptReader(JsonScanner& json, std::string_view key) : json_(json), key_(key) {}
+
+  void text(std::string_view name, std::string& out) {
+    if (take(name, Kind::text)) json_.text(out);
+  }
+  void flag(std::string_view name, bool& out) {
+    if (take(name, Kind::boolean)) out = json_.boolean();
+  }
+  template <class Choice>
+  void choice(std::string_view name, Choice& out, Choice last) {
+    if (const auto value = number(name))
+      out = static_cast<Choice>(std::clamp<std::int64_t>(*value, 0, static_cast<std::int64_t>(last)));
+  }
+  std::optional<std::int64_t> number(std::string_view name) {
+    if (!take(name, Kind::number)) return std::nullopt;
+    const std::string_view digits = json_.number_text();
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  }
+  void skip_others() {
+    if (!taken_) json_.skip_value();
+  }
+
+ private:
+  bool take(std::string_view name, Kind kind) {
+    if (taken_ || key_ != name || json_.kind() != kind) return false;
+    return taken_ = true;
+  }
+
+  JsonScanner& json_;
+  std::string_view key_;
+  bool taken_ = false;
+};
+
+/// Nothing where the text is not JSON.
+Kept read_kept(const std::string& text) try {
+  Kept kept;
+  DiffOptions& options = kept.options;
+  formats::MemoryInput bytes(text, "view");
+  JsonScanner json(bytes);
+  json.each_member([&](std::string_view key) {
+    KeptReader read(json, key);
+    read.text("metric", options.metric);
+    read.choice("by", options.by, GroupBy::label);
+    read.text("label_key", options.label_key);
+    read.choice("sort", options.sort, SortKey::name);
+    read.text("focus", options.focus);
+    read.text("ignore", options.ignore);
+    read.text("hide", options.hide);
+    read.text("show", options.show);
+    read.text("own", options.own);
+    read.text("library", options.library);
+    read.flag("hide_allocator_frames", options.hide_allocator_frames);
+    read.choice("frames", options.frames, FrameSet::all);
+    read.flag("fold_recursion", options.fold_recursion);
+    read.flag("match_strictly", options.match_strictly);
+    if (const auto newest = read.number("newest")) kept.newest = SnapshotId{*newest};
+    read.skip_others();
+  });
+  return json.at_end() ? kept : Kept{};
+} catch (const Failure&) {
+  return {};
+}
+
+}  // namespace
 
 std::string options_to_json(const DiffOptions& options, std::optional<SnapshotId> newest) {
-  nlohmann::ordered_json json = {{"metric", options.metric},
-                                 {"by", static_cast<int>(options.by)},
-                                 {"label_key", options.label_key},
-                                 {"sort", static_cast<int>(options.sort)},
-                                 {"focus", options.focus},
-                                 {"ignore", options.ignore},
-                                 {"hide", options.hide},
-                                 {"show", options.show},
-                                 {"own", options.own},
-                                 {"library", options.library},
-                                 {"hide_allocator_frames", options.hide_allocator_frames},
-                                 {"frames", static_cast<int>(options.frames)},
-                                 {"fold_recursion", options.fold_recursion},
-                                 {"match_strictly", options.match_strictly}};
-  if (newest) json["newest"] = static_cast<std::int64_t>(*newest);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  report::JsonWriter json(out, report::JsonLayout::one_line);
+  json.object([&] {
+    json.field("metric", options.metric);
+    json.field("by", static_cast<std::int64_t>(options.by));
+    json.field("label_key", options.label_key);
+    json.field("sort", static_cast<std::int64_t>(options.sort));
+    json.field("focus", options.focus);
+    json.field("ignore", options.ignore);
+    json.field("hide", options.hide);
+    json.field("show", options.show);
+    json.field("own", options.own);
+    json.field("library", options.library);
+    json.field("hide_allocator_frames", options.hide_allocator_frames);
+    json.field("frames", static_cast<std::int64_t>(options.frames));
+    json.field("fold_recursion", options.fold_recursion);
+    json.field("match_strictly", options.match_strictly);
+    if (newest) json.field("newest", static_cast<std::int64_t>(*newest));
+  });
+  return out;
 }
 
-DiffOptions options_from_json(const std::string& text) {
-  DiffOptions options;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return options;
-  const auto read_text = [&](const char* key, std::string& out) {
-    if (const auto found = json.find(key); found != json.end() && found->is_string()) out = *found;
-  };
-  const auto read_number = [&](const char* key, int last) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_number_integer() ? std::clamp(found->get<int>(), 0, last) : 0;
-  };
-  read_text("metric", options.metric);
-  read_text("label_key", options.label_key);
-  read_text("focus", options.focus);
-  read_text("ignore", options.ignore);
-  read_text("hide", options.hide);
-  read_text("show", options.show);
-  read_text("own", options.own);
-  read_text("library", options.library);
-  options.by = static_cast<GroupBy>(read_number("by", static_cast<int>(GroupBy::label)));
-  options.sort = static_cast<SortKey>(read_number("sort", static_cast<int>(SortKey::name)));
-  options.frames = static_cast<FrameSet>(read_number("frames", static_cast<int>(FrameSet::all)));
-  const auto read_flag = [&](const char* key, bool& out) {
-    if (const auto found = json.find(key); found != json.end() && found->is_boolean()) out = *found;
-  };
-  read_flag("hide_allocator_frames", options.hide_allocator_frames);
-  read_flag("fold_recursion", options.fold_recursion);
-  read_flag("match_strictly", options.match_strictly);
-  return options;
-}
+DiffOptions options_from_json(const std::string& json) { return read_kept(json).options; }
 
-std::optional<SnapshotId> newest_from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  const auto found = json.find("newest");
-  if (found == json.end() || !found->is_number_integer()) return std::nullopt;
-  return SnapshotId{found->get<std::int64_t>()};
-}
+std::optional<SnapshotId> newest_from_json(const std::string& json) { return read_kept(json).newest; }
 
 }  // namespace snapdiff::session

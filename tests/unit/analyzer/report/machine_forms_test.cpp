@@ -55,6 +55,42 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("JSON in each layout is laid out as another writer does") {
+  const std::vector<int> none;
+  const std::vector<int> some = {1, -2};
+  const auto write = [&](JsonLayout layout, std::string_view inner) {
+    std::string out;
+    JsonWriter writer(out, layout);
+    writer.begin_array();
+    writer.object([&] {
+      writer.field("text", "a \"quoted\" back\\slash, a\nline and \x01");
+      writer.field("yes", true);
+      writer.any_key("any \"key\"");
+      writer.number(0.5);
+      writer.object("empty", [] {});
+      writer.array("none", none, [&](int value) { writer.integer(value); });
+      writer.rows("some", some, [&](int value) { writer.integer(value); });
+      writer.objects("objects", some, [&](int value) { writer.field("value", std::int64_t{value}); });
+      writer.object_or_null("unknown", false, [] {});
+      writer.key("inner");
+      writer.raw(inner);
+    });
+    writer.begin_array();
+    writer.end_array();
+    writer.null();
+    writer.end_array();
+    return out;
+  };
+  const auto inner = nlohmann::ordered_json::parse(R"({"deep": [1, {"x": []}], "last": "y"})");
+  const std::string rows = write(JsonLayout::rows, inner.dump());
+  const auto parsed = nlohmann::ordered_json::parse(rows);
+  CHECK(parsed[0]["text"] == "a \"quoted\" back\\slash, a\nline and \x01");
+  CHECK(parsed[0]["inner"] == inner);
+  CHECK(write(JsonLayout::indented, inner.dump(2)) == parsed.dump(2));
+  CHECK(write(JsonLayout::one_line, inner.dump()) == parsed.dump());
+  CHECK(rows != parsed.dump());
+}
+
 TEST_CASE("json: integers are exact, unknown is null") {
   fakes::DiffMaker maker;
   maker.row("a < main", {0, std::numeric_limits<std::int64_t>::max()});

@@ -92,6 +92,13 @@ TEST_CASE("a view survives its way through a store, and what is wrong there is a
   CHECK_FALSE(newest_from_json(options_to_json(view)));
   CHECK(options_from_json("{") == DiffOptions{});
   CHECK(options_from_json(R"({"by": 99, "focus": 1})").by == GroupBy::label);
+  CHECK(
+      options_from_json(R"({"by": -1, "sort": 1.5, "frames": true, "more": [{"metric": 2}], "metric": "x"})").metric ==
+      "x");
+  CHECK(options_from_json(R"({"by": -1, "sort": 1.5, "frames": true, "fold_recursion": 0})") == DiffOptions{});
+  CHECK(options_from_json(R"({"metric": "x"} more)") == DiffOptions{});
+  CHECK(options_from_json(R"(["metric", "x"])") == DiffOptions{});
+  CHECK_FALSE(newest_from_json(R"({"newest": "7"})"));
 }
 
 TEST_CASE("a gate accepts what it was told to accept") {
