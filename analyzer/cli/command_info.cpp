@@ -158,9 +158,7 @@ std::string info_text(const Snapshot& snapshot, const std::string& ref, const Sh
 void write_totals(report::JsonWriter& json, const Snapshot& snapshot) {
   json.object("totals", [&] {
     for (const Column& column : snapshot.samples.columns) {
-      if (!is_metric(column)) continue;
-      json.any_key(column.type.name);
-      json.integer(session::total_of(column));
+      if (is_metric(column)) json.any_field(column.type.name, session::total_of(column));
     }
   });
 }
@@ -206,10 +204,7 @@ void write_info(report::JsonWriter& json, const FileInfo& file, const report::St
   });
   write_totals(json, last);
   json.object("units", [&] {
-    for (const Column& column : last.samples.columns) {
-      json.any_key(column.type.name);
-      json.string(column.type.unit);
-    }
+    for (const Column& column : last.samples.columns) json.any_field(column.type.name, column.type.unit);
   });
   json.field("stacks", shape.stacks);
   json.field("frames", shape.frames);

@@ -115,18 +115,12 @@ void write_snapshot(report::JsonWriter& json, const store::SnapshotInfo& info,
   time("estimated_at", estimated_ns);
   json.field_or_null("pid", facts.pid);
   json.object("labels", [&] {
-    for (const auto& [key, value] : facts.labels) {
-      json.any_key(key);
-      json.string(value);
-    }
+    for (const auto& [key, value] : facts.labels) json.any_field(key, value);
   });
   json.field("partial", facts.partial);
   json.field("rows", info.rows);
   json.object("totals", [&] {
-    for (const auto& [type, value] : info.totals) {
-      json.any_key(type.name);
-      json.integer(value);
-    }
+    for (const auto& [type, value] : info.totals) json.any_field(type.name, value);
   });
 }
 

@@ -150,10 +150,7 @@ void json_snapshot(JsonWriter& json, const SnapshotRef& ref) {
     json.field_or_null("taken_at", facts.taken_at_ns ? rfc3339(*facts.taken_at_ns) : std::string());
     json.field_or_null("pid", facts.pid);
     json.object("labels", [&] {
-      for (const auto& [name, value] : facts.labels) {
-        json.any_key(name);
-        json.string(value);
-      }
+      for (const auto& [name, value] : facts.labels) json.any_field(name, value);
     });
     json.field("partial", facts.partial);
     json.object("totals", [&] {

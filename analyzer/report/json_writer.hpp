@@ -43,6 +43,15 @@ class JsonWriter {
     string(name);
     end_key();
   }
+  /// The same with its value.
+  void any_field(std::string_view name, std::string_view text) {
+    any_key(name);
+    string(text);
+  }
+  void any_field(std::string_view name, std::int64_t value) {
+    any_key(name);
+    integer(value);
+  }
   void string(std::string_view text);
   void integer(std::int64_t value);
   void unsigned_integer(std::uint64_t value);
