@@ -149,14 +149,39 @@ function(snapdiff_long_tests)
   set_tests_properties(${LONG_TESTS} PROPERTIES COST 100 TIMEOUT ${LONG_TIMEOUT} ENVIRONMENT "${LONG_ENVIRONMENT}" ${LONG_PROPERTIES})
 endfunction()
 
+# Sets `result` to the folder of the seeds of tests/fuzz/corpus/NAME.tar.xz, unpacked in the build folder, and to
+# tests/fuzz/corpus/NAME where new seeds lie loose until tests/fuzz/pack packs them.
+function(snapdiff_fuzz_seeds result name)
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+  set(seeds)
+  if(EXISTS ${corpus}.tar.xz)
+    set(unpacked ${PROJECT_BINARY_DIR}/fuzz_corpus/${name})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${corpus}.tar.xz)
+    if(${corpus}.tar.xz IS_NEWER_THAN ${unpacked}.stamp)
+      file(REMOVE_RECURSE ${unpacked})
+      file(ARCHIVE_EXTRACT INPUT ${corpus}.tar.xz DESTINATION ${unpacked})
+      file(TOUCH ${unpacked}.stamp)
+    endif()
+    list(APPEND seeds ${unpacked})
+  endif()
+  if(IS_DIRECTORY ${corpus})
+    list(APPEND seeds ${corpus})
+  endif()
+  if(NOT seeds)
+    message(FATAL_ERROR "no seeds: neither ${corpus}.tar.xz nor ${corpus}/ exists")
+  endif()
+  set(${result} ${seeds} PARENT_SCOPE)
+endfunction()
+
 # snapdiff_fuzzer(NAME SOURCE CORPUS LIBRARIES ...)
-#   NAME_replay runs the corpus as an ordinary test with any compiler; with SNAPDIFF_FUZZ and clang
-#   the libFuzzer program NAME is built too.
+#   NAME_replay runs the seeds of CORPUS (a name in tests/fuzz/corpus) as an ordinary test with any compiler; with
+#   SNAPDIFF_FUZZ and clang the libFuzzer program NAME is built too.
 function(snapdiff_fuzzer name source corpus)
+  snapdiff_fuzz_seeds(seeds ${corpus})
   add_executable(${name}_replay ${source})
   target_include_directories(${name}_replay PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name}_replay PRIVATE snapdiff_core snapdiff_options snapdiff_fuzz_replay ${ARGN})
-  add_test(NAME fuzz_corpus_${name} COMMAND ${name}_replay ${corpus})
+  add_test(NAME fuzz_corpus_${name} COMMAND ${name}_replay ${seeds})
   set_tests_properties(fuzz_corpus_${name} PROPERTIES TIMEOUT 300)
   add_dependencies(fuzzers ${name}_replay)
   if(SNAPDIFF_FUZZ)

@@ -1,3 +1,3 @@
 # Fuzz target of formats/heaptrack; included by tests/fuzz/CMakeLists.txt.
 snapdiff_fuzzer(heaptrack_fuzz ${CMAKE_CURRENT_LIST_DIR}/heaptrack_fuzz.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/corpus/heaptrack snapdiff_heaptrack)
+  heaptrack snapdiff_heaptrack)

@@ -1,3 +1,3 @@
 # Fuzz target of analyzer/store; included by tests/fuzz/CMakeLists.txt.
-snapdiff_fuzzer(store_fuzz ${CMAKE_CURRENT_LIST_DIR}/store_fuzz.cpp ${CMAKE_CURRENT_LIST_DIR}/corpus/store
+snapdiff_fuzzer(store_fuzz ${CMAKE_CURRENT_LIST_DIR}/store_fuzz.cpp store
   snapdiff_store)

@@ -1,3 +1,3 @@
 # Fuzz target of formats/tracemalloc; included by tests/fuzz/CMakeLists.txt.
 snapdiff_fuzzer(tracemalloc_fuzz ${CMAKE_CURRENT_LIST_DIR}/tracemalloc_fuzz.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/corpus/tracemalloc snapdiff_tracemalloc)
+  tracemalloc snapdiff_tracemalloc)
