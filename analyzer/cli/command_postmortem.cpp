@@ -23,7 +23,6 @@ struct PostmortemArguments {
   bool redact = false;
   std::string key_file;
   std::string paper = "a4";
-  bool full = false;
 };
 
 struct Settings {
@@ -37,7 +36,6 @@ struct Settings {
 Settings settings_of(const Options& options, const PostmortemArguments& wanted) {
   Settings out;
   out.documents.rows = options.rows;
-  out.documents.full = wanted.full;
   out.documents.paper = wanted.paper == "letter" ? render::Paper::letter : render::Paper::a4;
   out.limit = wanted.limit;
   out.rules = value_or_throw(postmortem::built_in_rules());
@@ -69,12 +67,12 @@ session::StoreChoice store_of(const Options& options, const PostmortemArguments&
 }
 
 /// Writes the documents of one series into `folder`, which is made where it is missing, and says so of each.
-void write_documents(const Postmortem& report, const session::ReportedSeries& series, const DiffOptions& view,
+void write_documents(const Postmortem& report, const session::ReportedSeries& series,
                      const std::filesystem::path& folder, const session::DocumentOptions& options) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) fail({ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()});
-  const std::vector<Document> documents = value_or_throw(session::make_documents(report, series, view, options));
+  const std::vector<Document> documents = value_or_throw(session::make_documents(report, series, options));
   for (const Document& document : documents) {
     write_and_tell((folder / document.name).string(), document.bytes);
   }
@@ -92,8 +90,7 @@ void report_on(const session::ReportedSeries& series, const PostmortemArguments&
   value_or_throw(print_report(heading + report::postmortem_text(found, terminal_style), report::Form::text));
   session::DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
-  session::in_stage(request.watch, "writing the report",
-                    [&] { write_documents(found, series, settings.view, folder, documents); });
+  session::in_stage(request.watch, "writing the report", [&] { write_documents(found, series, folder, documents); });
 }
 
 }  // namespace
@@ -116,7 +113,6 @@ int run_postmortem(const Arguments& arguments) {
              "more hint rules; a rule of the same id replaces a\n"
              "built-in one; repeatable");
   line.flag("--print-hints", wanted.print_hints, "print the built-in hint rules and end");
-  line.flag("--full", wanted.full, "PDF with all tables, a page per culprit, the flame graph, inputs");
   line.flag("--redact", wanted.redact, "tokens instead of names, paths, hosts, labels");
   line.text("--redact-key", "FILE", wanted.key_file,
             "the same; only who has this file (16 B or more) can\n"

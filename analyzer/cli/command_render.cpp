@@ -137,7 +137,6 @@ using Widths = std::array<bool, kWidths.size()>;
 
 void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted, Widths& widths) {
   line.flag("--pdf", wanted.pdf, "what grew and where, graph, table (default)");
-  line.flag("--full", wanted.full, "--pdf: a page per step and all inputs as well");
   line.flag("--svg", wanted.svg, "the graph, text stays text").excludes("--pdf");
   line.flag("--png", wanted.png, "the graph as pixels").excludes("--pdf").excludes("--svg");
   line.flag("--dot", wanted.dot, "the graph for Graphviz").excludes("--pdf").excludes("--svg").excludes("--png");

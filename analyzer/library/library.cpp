@@ -146,12 +146,11 @@ Result<std::vector<Document>> make_postmortem_documents(const Loaded& loaded, co
   if (!report) return report.error();
   session::DocumentOptions documents;
   documents.rows = options.rows;
-  documents.full = options.full;
   documents.paper = options.letter ? render::Paper::letter : render::Paper::a4;
   if (*redactor) documents.redactor = &**redactor;
   const std::lock_guard<std::mutex> alone(drawing());
   if (const Result<const render::Drawing*> module = render::open_drawing(); module) documents.drawing = *module;
-  return session::make_documents(*report, *series, view, documents);
+  return session::make_documents(*report, *series, documents);
 }
 
 std::string to_json(const GrowthReport& report) { return report::write_diff(report, json_style()); }

@@ -20,8 +20,8 @@ struct Drawing {
   Result<std::string> (*draw_retained)(const RetainedStory& story, PictureForm form, const graph::GraphOptions& options,
                                        Paper paper);
   Result<std::string> (*retained_as_dot)(const RetainedStory& story, const graph::GraphOptions& options);
-  Result<std::string> (*postmortem_pdf)(const Postmortem& postmortem, const MemoryStory& memory,
-                                        const graph::GraphOptions& options, Paper paper, bool full);
+  Result<std::string> (*postmortem_pdf)(const Postmortem& postmortem, const std::string& source,
+                                        const graph::GraphOptions& options, Paper paper);
   Result<std::string> (*growth_svg)(const Postmortem& postmortem, const graph::GraphOptions& options);
 };
 

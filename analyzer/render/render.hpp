@@ -25,18 +25,16 @@ struct Story {
   std::vector<SeriesStep> steps;      ///< one per snapshot; two or more
   std::vector<SeriesStep> before;     ///< of snapshots before a restart: in the plot of totals, in nothing else
   std::vector<MissingInput> missing;  ///< gaps between `before` and `steps`, counted through both
-  std::vector<GrowthReport> pairs;    ///< consecutive pairs, by stack; empty for two snapshots
   std::vector<Verdict> verdicts;      ///< parallel to overall.rows; empty below 8 snapshots
   std::string title;                  ///< series or program name for the page head
   std::string version;                ///< "snapdiff 0.1"
   std::string order_note;             ///< "12 snapshots, ordered by the number in the file name; ..."
   std::int64_t created_at_ns = 0;     ///< document date: SOURCE_DATE_EPOCH or the newest input
-  bool full = false;                  ///< to_pdf(): all inputs as well, where page 3 has no place for them
 };
 
 enum class Paper { a4, letter };
 
-/// One PDF: the answer, the graph first -> last, the table by stack, then a page per consecutive pair of `pairs`.
+/// One PDF: the answer, the graph first -> last, the table by stack.
 /// Errors: io (no fonts installed: names the package), internal. Returns the file's bytes.
 Result<std::string> to_pdf(const Story& story, const graph::GraphOptions& options, Paper paper = Paper::a4);
 
@@ -127,18 +125,17 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report);
 /// have the height they need. Errors: usage (a tree without root), io (no fonts), limit, internal.
 Result<std::string> draw_flame(const FlameStory& story, PictureForm form, Paper paper = Paper::a4);
 
-/// The post-mortem report: the answer, what is known and how sure that is, the graph, what failed. `full` adds totals,
-/// a page per culprit, the differential flame graph, tables, memory of devices (the pages of `memory`, which may have
-/// none), what is not known, inputs and environment, glossary. Errors: io (no fonts), limit, internal. Returns the
-/// file's bytes.
-Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
-                                   const graph::GraphOptions& options, Paper paper = Paper::a4, bool full = false);
+/// The post-mortem report: the answer, the narrative, then the graph or the failed allocation, counters, losses.
+/// `source` names the inputs in the foot where no stacks are compared. Errors: io (no fonts), limit, internal.
+/// Returns the file's bytes.
+Result<std::string> postmortem_pdf(const Postmortem& postmortem, const std::string& source,
+                                   const graph::GraphOptions& options, Paper paper = Paper::a4);
 
 /// The growth graph of a report, first -> last, as to_svg() draws it.
 Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphOptions& options);
 
 /// One page: totals over time in bands of what grew, then tables of the bands and of the snapshots. Two or
-/// more snapshots; `pairs` is not looked at. Errors as above.
+/// more snapshots. Errors as above.
 Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4);
 
 /// What keeps what alive in an object graph, or how that grew between two.

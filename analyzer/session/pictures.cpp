@@ -42,23 +42,19 @@ void sign(AnyStory& story, const Loaded& loaded) {
   story.created_at_ns = document_time_ns(loaded);
 }
 
-/// The comparison as it is drawn; `pairs` of consecutive snapshots only where asked for.
-render::Story tell_story(const Compared& compared, bool with_pairs) {
+/// The comparison as it is drawn.
+render::Story tell_story(const Compared& compared) {
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
   DiffOptions options = compared.options;
   options.by = GroupBy::stack;
   render::Story story;
   JudgedSeries series = value_or_throw(judge_series(refs, options));
-  for (std::size_t i = 1; with_pairs && refs.size() > 2 && i < refs.size(); ++i) {
-    story.pairs.push_back(value_or_throw(compare_pair(refs[i - 1], refs[i], options)));
-  }
   TrendReport& trend = series.trend;
   if (trend.series.overall.series_length >= kJudgedFrom) story.verdicts = std::move(trend.verdicts);
   story.steps = std::move(series.steps);
   story.missing = missing_inputs(compared.loaded);
   story.overall = std::move(trend.series.overall);
   story.order_note = order_of(compared.loaded);
-  story.full = with_pairs;
   sign(story, compared.loaded);
   return story;
 }
@@ -141,7 +137,7 @@ Result<std::string> draw_growth(const Compared& compared, const PictureOptions& 
     if (refs.size() < 2) fail({ErrorCode::usage, "render needs at least two snapshots: found 1"});
     if (diff::has_counters_only(refs)) return value_or_throw(draw_counters(compared.loaded, options));
     const render::Drawing* const drawing = value_or_throw(render::open_drawing());
-    const render::Story story = in_stage(watch, "comparing", [&] { return tell_story(compared, options.full); });
+    const render::Story story = in_stage(watch, "comparing", [&] { return tell_story(compared); });
     const graph::GraphOptions graph = graph_of(options);
     return value_or_throw(in_stage(watch, "drawing", [&] {
       switch (options.form) {
@@ -184,7 +180,7 @@ Result<std::string> draw_flame(const Compared& compared, const PictureOptions& o
 Result<std::string> draw_timeline(const Compared& compared, const PictureOptions& options) {
   return guarded([&]() -> std::string {
     const render::Drawing* const drawing = value_or_throw(render::open_drawing());
-    return value_or_throw(drawing->draw_series(tell_story(compared, false), drawn_form(options), paper_of(options)));
+    return value_or_throw(drawing->draw_series(tell_story(compared), drawn_form(options), paper_of(options)));
   });
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "analyzer/cuda/cuda.hpp"
 #include "analyzer/html/html.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/memory_story.hpp"
@@ -27,52 +26,21 @@ std::size_t json_rows(const Postmortem& report) {
   return std::clamp(kJsonValues / length, kFewestJsonRows, kJsonRows);
 }
 
-Loaded only(const LoadedSnapshot& snapshot) {
-  Loaded loaded;
-  loaded.snapshots.push_back(snapshot);
-  return loaded;
-}
-
-/// Charts of CUDA devices: the last trace, and where the segments lie at the end. No pages elsewhere.
-render::MemoryStory device_pages(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view) {
-  render::MemoryStory story;
-  const LoadedSnapshot& last = series.trace ? *series.trace : series.loaded.snapshots.back();
-  const Snapshot& snapshot = *last.ref.snapshot;
-  if (snapshot.allocator != nullptr && cuda::busiest_trace(snapshot)) {
-    story.pages = value_or_throw(tell_memory(only(last), {.timeline = true}, view)).pages;
-  }
-  if (report.pins) {
-    story.pages.emplace_back(render::SegmentsPage{*report.pins, true});
-    story.pages.emplace_back(render::PinsPage{*report.pins});
-  }
-  story.source = source_text(series.trace ? only(*series.trace) : series.loaded);
-  return story;
-}
-
-void redact(const postmortem::Redactor& redactor, render::MemoryStory& story) {
-  story.source = redactor.redacted(story.source);
-  for (render::MemoryPage& page : story.pages) {
-    if (auto* timeline = std::get_if<render::TimelinePage>(&page)) timeline->view = redactor.redacted(timeline->view);
-  }
-}
-
-Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& series, const DiffOptions& view,
-                             const DocumentOptions& options) {
+Result<std::string> make_pdf(const Postmortem& report, const ReportedSeries& series, const DocumentOptions& options) {
   return guarded([&] {
-    render::MemoryStory memory = device_pages(report, series, view);
-    if (options.redactor != nullptr) redact(*options.redactor, memory);
-    memory.title = report.title;
-    memory.version = report.version;
-    memory.created_at_ns = report.created_at_ns;
+    Loaded trace;
+    if (series.trace) trace.snapshots.push_back(*series.trace);
+    std::string source = source_text(series.trace ? trace : series.loaded);
+    if (options.redactor != nullptr) source = options.redactor->redacted(source);
     return value_or_throw(
-        options.drawing->postmortem_pdf(report, memory, {.max_nodes = options.max_nodes}, options.paper, options.full));
+        options.drawing->postmortem_pdf(report, source, {.max_nodes = options.max_nodes}, options.paper));
   });
 }
 
 }  // namespace
 
 Result<std::vector<Document>> make_documents(const Postmortem& report, const ReportedSeries& series,
-                                             const DiffOptions& view, const DocumentOptions& options) {
+                                             const DocumentOptions& options) {
   return guarded([&] {
     html::HtmlOptions page;
     if (options.drawing != nullptr && !report.growth().metric.empty())
@@ -80,7 +48,7 @@ Result<std::vector<Document>> make_documents(const Postmortem& report, const Rep
     // Fonts are used in one thread at a time: the page needs none any more.
     std::future<Result<std::string>> pdf;
     if (options.drawing != nullptr)
-      pdf = std::async(std::launch::async, [&] { return make_pdf(report, series, view, options); });
+      pdf = std::async(std::launch::async, [&] { return make_pdf(report, series, options); });
     Result<std::string> html = html::to_html(report, page);
     report::Style style;
     style.max_rows = options.rows.value_or(kTicketRows);

@@ -18,7 +18,6 @@ namespace snapdiff::session {
 struct DocumentOptions {
   std::optional<std::size_t> rows;
   render::Paper paper = render::Paper::a4;
-  bool full = false;  ///< the PDF with its appendix
   std::size_t max_nodes = 40;
   const render::Drawing* drawing = nullptr;
   const postmortem::Redactor* redactor = nullptr;
@@ -26,6 +25,6 @@ struct DocumentOptions {
 
 /// report.pdf, report.html, report.md and report.json of one series. Errors: those of the writers.
 Result<std::vector<Document>> make_documents(const Postmortem& report, const ReportedSeries& series,
-                                             const DiffOptions& view, const DocumentOptions& options);
+                                             const DocumentOptions& options);
 
 }  // namespace snapdiff::session

@@ -20,14 +20,12 @@ enum class PictureKind : std::uint8_t { growth, flame, timeline };
 
 ///   width      of a flame graph
 ///   letter     paper of documents; else A4
-///   full       growth as PDF: a page per pair of snapshots and all inputs as well
 ///   max_nodes  boxes of a graph at most
 struct PictureOptions {
   PictureKind kind = PictureKind::growth;
   PictureForm form = PictureForm::pdf;
   FlameWidth width = FlameWidth::change;
   bool letter = false;
-  bool full = false;
   std::size_t max_nodes = 40;
 };
 

@@ -96,12 +96,10 @@ SNAPDIFF_API Result<std::string> draw_picture(const Loaded& loaded, const Pictur
 ///   rows     of the Markdown and JSON tables; by default what a ticket has room for, and 1000
 ///   redact   tokens in place of names, paths, hosts and labels; with the same key (16 bytes or more; "" is a new one)
 ///            a name has the same token in every report
-///   full     the PDF with its appendix
 struct PostmortemOptions {
   std::optional<std::int64_t> limit;
   std::optional<std::size_t> rows;
   std::optional<std::string> redact;
-  bool full = false;
   bool letter = false;
 };
 

@@ -58,7 +58,7 @@ class Damaged(CliTest):
         for i in range(1, 14):
             whole = pprof(INUSE, [(["leak%d" % n, "main"], [i, 1000 * n * i]) for n in range(1, 40)])
             self.write("heaps/svc.%d.pb.gz" % i, whole[:len(whole) // 2] if i == 5 else b"" if i == 10 else whole)
-        out, err = self.run_it("postmortem", "heaps", "-o", "report", "--full")
+        out, err = self.run_it("postmortem", "heaps", "-o", "report")
         for name in ("svc.5.pb.gz", "svc.10.pb.gz"):
             self.assertIn("left out: heaps/" + name, err)
             self.assertIn("left out: heaps/" + name, " ".join(self.run_it("diff", "heaps", "--db", ":memory:")[0].split()))
@@ -85,9 +85,6 @@ class Damaged(CliTest):
             pages = done.stdout.decode().split("\f")
             self.assertRegex(pages[0], "1 missing +1 missing")
             self.assertIn("2 damaged and left out", pages[0])
-            inputs = "".join(pages[1:])
-            self.assertIn("missing: heaps/svc.5.pb.gz: malformed", inputs)
-            self.assertIn("missing: heaps/svc.10.pb.gz: malformed: empty input file", inputs)
         self.run_it("render", "--timeline", "--svg", "-o", "t.svg", "heaps")
         with open(os.path.join(self.folder, "t.svg"), encoding="utf-8") as file:
             self.assertEqual(file.read().count("1 missing"), 2)

@@ -8,8 +8,6 @@
 namespace snapdiff::render {
 namespace {
 
-/// A trace per snapshot and device could make a page each.
-constexpr std::size_t kMostCharts = 6;
 constexpr std::size_t kMostCounterPages = 2;
 constexpr std::size_t kCountersPerPage = 7;
 constexpr double kDevicePagesContent = kTop + 57;
@@ -66,50 +64,11 @@ void draw_failure(const PostmortemPages& pages, Canvas& canvas) {
   if (pages.report.pins) draw_pins_table(*pages.report.pins, canvas, y + 18, kBottom - 6);
 }
 
-bool has_pages_of_pins(const MemoryStory& memory) {
-  return std::ranges::any_of(memory.pages, [](const MemoryPage& page) {
-    return std::holds_alternative<SegmentsPage>(page) || std::holds_alternative<PinsPage>(page);
-  });
-}
-
-void plan_chart(PostmortemPages& pages, const MemoryPage& page, const std::string& note) {
-  const PageText text = text_of(page);
-  pages.plan.add({"", text.title, text.question, "Memory of devices", [&page, note](PdfDocument& document) {
-                    const double end = draw_page(page, document.canvas(), kDevicePagesContent, kBottom - 4);
-                    if (!note.empty() && end < kBottom - 14)
-                      document.canvas().text_cut(kLeft, std::max(end + 14, kBottom - 6), note, {7}, kInk2, kWidth);
-                  }});
-}
-
 }  // namespace
 
 void plan_failure(PostmortemPages& pages) {
-  pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?",
-                  pages.full ? "Memory of devices" : "",
+  pages.plan.add({"failure", "Why the allocation failed", "What was full, and what held it?", "",
                   [&pages](PdfDocument& document) { draw_failure(pages, document.canvas()); }});
-}
-
-void plan_devices(PostmortemPages& pages) {
-  if (pages.report.failure) plan_failure(pages);
-  std::vector<const MemoryPage*> charts;
-  for (const MemoryPage& page : pages.memory.pages) {
-    // Counters have pages of their own.
-    if (!std::holds_alternative<CountersPage>(page) || !pages.report.counters) charts.push_back(&page);
-  }
-  // Of many charts the first and the last ones: how it began, and how it ended.
-  const std::size_t dropped = charts.size() > kMostCharts ? charts.size() - kMostCharts : 0;
-  if (dropped > 0) charts.erase(charts.begin() + 1, charts.begin() + 1 + static_cast<std::ptrdiff_t>(dropped));
-  for (std::size_t i = 0; i < charts.size(); ++i) {
-    std::string note;
-    if (dropped > 0 && i == 0)
-      note = counted(dropped, "chart").append(" between this one and the next left out; render --timeline draws each");
-    plan_chart(pages, *charts[i], note);
-  }
-  if (pages.report.failure || !pages.report.pins || has_pages_of_pins(pages.memory)) return;
-  pages.plan.add({"pins", "What pins the segments", "Which stacks keep memory reserved?", "Memory of devices",
-                  [&pages](PdfDocument& document) {
-                    draw_pins_table(*pages.report.pins, document.canvas(), kTop + 64, kBottom - 6);
-                  }});
 }
 
 void plan_counters(PostmortemPages& pages) {

@@ -10,8 +10,7 @@
 #include "analyzer/render/paint/pdf_document.hpp"
 #include "snapdiff/growth.hpp"
 
-/// The pages of the report. Page 1 is the answer, page 2 the graph first -> last, page 3 the table; the full report
-/// goes on with one per consecutive pair, then the inputs where page 3 has no place for them.
+/// The pages of the report: page 1 is the answer, page 2 the graph first -> last, page 3 the table.
 namespace snapdiff::render {
 
 inline constexpr int kGraphPage = 2;
@@ -63,13 +62,10 @@ double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, doubl
 /// Key figures, the largest changes by stack, the inputs, what is to be known of them. `graph_rows` is row_node of the
 /// graph on page 2: rows link there.
 void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
-                     const std::vector<std::uint32_t>& graph_rows, int pages);
+                     const std::vector<std::uint32_t>& graph_rows);
 /// Rows that this page shows; they are the same when it is drawn.
 std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type);
 void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary);
-Status draw_pair_page(const Story& story, std::size_t pair, PdfDocument& document, const graph::GraphOptions& options,
-                      std::size_t& nodes_hint);
-void plan_input_pages(const Story& story, PagePlan& plan);
 
 /// What stands round a graph that is a picture of its own. All printable().
 struct PictureText {
@@ -114,8 +110,6 @@ struct GrowthTable {
   bool two_lines = false;                          ///< name and callers below each other, with sparkline
   std::vector<std::size_t> rows;                   ///< rows of the report, in order
   std::vector<std::string> anchors, links;         ///< parallel to rows; may be shorter
-  std::vector<std::size_t> earlier;                ///< rows of this table on pages before; not among the others
-  bool goes_on = false;                            ///< on a later page: no others and no TOTAL here
 };
 
 /// Rows that a table of at most `most` rows shows: those that changed, the one that was allocated and freed,

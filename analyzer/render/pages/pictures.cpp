@@ -95,16 +95,6 @@ Status check(const Story& story) {
   return ok();
 }
 
-std::string step_title(const Story& story, std::size_t pair) {
-  const GrowthReport& report = story.pairs[pair];
-  return concat("Snapshot ", pair + 1, " \u2192 ", pair + 2, ": ",
-                quantity_of(report.unit).growth(report.total.growth()));
-}
-
-std::string step_foot(const Story& story, std::size_t pair) {
-  return concat(footer_text(story.pairs[pair]), "  \u00b7  step ", pair + 1, " of ", story.pairs.size());
-}
-
 Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Typesetter& type, Paper paper) {
   Result<graph::GrowthModel> model = graph::GrowthModel::read(story.overall, options);
   if (!model) return std::move(model).error();
@@ -117,17 +107,8 @@ Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& opt
             [&](PdfDocument& document) { draw_answer(story, document.canvas(), ""); }});
   plan.add({"", "Where the growth came through", "Through which frames did all the growth come?", "",
             [&](PdfDocument& document) { draw_graph_page(document, *fitted, rows); }});
-  plan.add({"", "Growth by stack", "Which stacks grew, which shrank?", "", [&](PdfDocument& document) {
-              draw_table_page(story, document, rows, fitted->scene.graph.row_node,
-                              static_cast<int>(plan.pages().size()));
-            }});
-  std::size_t nodes_hint = options.max_nodes;
-  for (std::size_t pair = 0; pair < story.pairs.size(); ++pair) {
-    plan.add({"", step_title(story, pair), "What changed in this step?", "Steps",
-              [&, pair](PdfDocument& document) { return draw_pair_page(story, pair, document, options, nodes_hint); },
-              step_foot(story, pair)});
-  }
-  if (story.full) plan_input_pages(story, plan);
+  plan.add({"", "Growth by stack", "Which stacks grew, which shrank?", "",
+            [&](PdfDocument& document) { draw_table_page(story, document, rows, fitted->scene.graph.row_node); }});
   const std::string version = printable(story.version);
   const std::string foot = footer_text(story.overall).append("  \u00b7  ").append(version);
   return write_document(plan, {"snapdiff report: ", printable(story.title), foot, version, story.created_at_ns}, type,

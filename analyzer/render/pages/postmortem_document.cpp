@@ -35,32 +35,13 @@ std::string foot_of(const PostmortemPages& pages) {
   std::string text;
   if (pages.has_stacks) {
     text = footer_text(pages.story.overall);
-  } else if (!pages.memory.source.empty()) {
-    text = printable(pages.memory.source);
+  } else if (!pages.source.empty()) {
+    text = printable(pages.source);
   } else {
     text = printable(pages.report.order_note);
   }
   if (!text.empty()) text.append(kBetween);
   return text.append(printable(pages.report.version));
-}
-
-/// All that was ever worked out, for who asks for it.
-Status plan_appendix(PostmortemPages& pages) {
-  if (pages.has_stacks) {
-    plan_totals(pages);
-    if (Status status = plan_suspects(pages); !status) return status;
-    if (Status status = plan_graph(pages); !status) return status;
-    if (Status status = plan_flame(pages); !status) return status;
-    plan_tables(pages);
-    plan_functions(pages);
-  }
-  plan_devices(pages);
-  plan_counters(pages);
-  plan_unknown(pages);
-  plan_environment(pages);
-  plan_inputs(pages);
-  plan_glossary(pages);
-  return ok();
 }
 
 /// Something of the inputs is missing or doubtful.
@@ -75,10 +56,8 @@ bool passes_through_frames(const GrowthReport& growth) {
 }
 
 Status plan_pages(PostmortemPages& pages) {
-  if (pages.full && pages.has_stacks) choose_table_rows(pages);
   plan_answer(pages);
   plan_narrative(pages);
-  if (pages.full) return plan_appendix(pages);
   // What was full and what held it says more of a failed allocation than what grew through whom.
   if (pages.report.failure) {
     plan_failure(pages);
@@ -91,9 +70,9 @@ Status plan_pages(PostmortemPages& pages) {
   return ok();
 }
 
-Result<std::string> write_postmortem(const Postmortem& report, const MemoryStory& memory,
-                                     const graph::GraphOptions& options, Typesetter& type, Paper paper, bool full) {
-  PostmortemPages pages{report, memory, options, type, story_of(report), false, full, {}, {}, {}, {}, {}};
+Result<std::string> write_postmortem(const Postmortem& report, const std::string& source,
+                                     const graph::GraphOptions& options, Typesetter& type, Paper paper) {
+  PostmortemPages pages{report, source, options, type, story_of(report), false, {}};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
   return write_document(pages.plan,
@@ -117,10 +96,10 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
   return to_svg(story_of(postmortem), options);
 }
 
-Result<std::string> postmortem_pdf(const Postmortem& postmortem, const MemoryStory& memory,
-                                   const graph::GraphOptions& options, Paper paper, bool full) {
+Result<std::string> postmortem_pdf(const Postmortem& postmortem, const std::string& source,
+                                   const graph::GraphOptions& options, Paper paper) {
   return typeset("post-mortem as PDF",
-                 [&](Typesetter& type) { return write_postmortem(postmortem, memory, options, type, paper, full); });
+                 [&](Typesetter& type) { return write_postmortem(postmortem, source, options, type, paper); });
 }
 
 }  // namespace snapdiff::render

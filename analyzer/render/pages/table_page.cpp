@@ -25,12 +25,6 @@ std::size_t input_rows(const Story& story) {
 /// Whether page 3 holds all inputs.
 bool inputs_fit_table_page(const Story& story) { return input_rows(story) <= kMostInputRows; }
 
-constexpr std::size_t kInputsPerPage = 62;
-int input_pages(const Story& story) {
-  return inputs_fit_table_page(story) ? 0
-                                      : static_cast<int>((story.steps.size() + kInputsPerPage - 1) / kInputsPerPage);
-}
-
 double inputs_height(const Story& story) {
   const std::size_t rows = inputs_fit_table_page(story) ? input_rows(story) : 1;
   return 14 + kInputRow * static_cast<double>(rows);
@@ -56,15 +50,14 @@ void draw_input(const Story& story, std::size_t i, Canvas& canvas, double x, dou
     canvas.text(right + 8, y, time_text(*step.snapshot.snapshot->facts.taken_at_ns), {6.4}, kInk2);
 }
 
-void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
+void draw_inputs(const Story& story, Canvas& canvas, double y) {
   canvas.text(kLeft, y, "Inputs", {8, FontWeight::semibold}, kInk);
   if (!inputs_fit_table_page(story)) {
-    std::string text = count_text(story.steps.size()).append(" snapshots, from ");
-    text += concat(snapshot_name(story.steps.front().snapshot), " to ", snapshot_name(story.steps.back().snapshot));
-    text.append("; all are listed from page ").append(std::to_string(last_page - input_pages(story) + 1)).append(" on");
-    canvas.painter().begin_link(std::string("p").append(std::to_string(last_page - input_pages(story) + 1)));
-    canvas.text_within(kLeft, y + 12, text, {7}, kInk2, kWidth);
-    canvas.painter().end_link();
+    canvas.text_within(
+        kLeft, y + 12,
+        concat(count_text(story.steps.size()), " snapshots, from ", snapshot_name(story.steps.front().snapshot), " to ",
+               snapshot_name(story.steps.back().snapshot), "; the HTML page lists all"),
+        {7}, kInk2, kWidth);
     return;
   }
   canvas.text(kLeft + 34, y, "name, first 8 digits of the SHA-256, file size, total", {6.8}, kInk3);
@@ -77,13 +70,9 @@ void draw_inputs(const Story& story, Canvas& canvas, double y, int last_page) {
   }
 }
 
-constexpr std::size_t kTablePagesMostPages = 3;
-constexpr double kTablePagesTableTop = kTop + 66;
-constexpr std::size_t kTablePagesUnchangedRows = 12;
-
-/// The table by stack of the rows `rows`; their links lead to nodes of the graph in tiles, or of that on one page.
+/// The table by stack of the rows `rows`; their links lead to nodes of the graph.
 GrowthTable stack_table(const Story& story, const std::vector<std::size_t>& rows,
-                        const std::vector<std::uint32_t>& graph_rows, const std::vector<std::uint32_t>& tile_rows) {
+                        const std::vector<std::uint32_t>& graph_rows) {
   GrowthTable table;
   table.report = &story.overall;
   table.verdicts = story.verdicts.empty() ? nullptr : &story.verdicts;
@@ -97,20 +86,9 @@ GrowthTable stack_table(const Story& story, const std::vector<std::size_t>& rows
   table.rows = rows;
   for (const std::size_t row : rows) {
     table.anchors.push_back(row_anchor(kTablePage, row));
-    const std::uint32_t node = node_of_row(graph_rows, row), tile = node_of_row(tile_rows, row);
-    table.links.push_back(tile != 0   ? node_anchor(kTilePrefix, tile)
-                          : node != 0 ? node_anchor(page_prefix(kGraphPage), node)
-                                      : std::string());
+    const std::uint32_t node = node_of_row(graph_rows, row);
+    table.links.push_back(node == 0 ? std::string() : node_anchor(page_prefix(kGraphPage), node));
   }
-  return table;
-}
-
-/// Rows of one page.
-GrowthTable table_of(const PostmortemPages& pages, std::size_t part) {
-  GrowthTable table = stack_table(pages.story, pages.parts[part], pages.row_node, pages.tile_node);
-  table.goes_on = part + 1 < pages.parts.size();
-  for (std::size_t i = 0; i < part; ++i)
-    table.earlier.insert(table.earlier.end(), pages.parts[i].begin(), pages.parts[i].end());
   return table;
 }
 
@@ -193,67 +171,14 @@ std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type) {
 }
 
 void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
-                     const std::vector<std::uint32_t>& graph_rows, int pages) {
+                     const std::vector<std::uint32_t>& graph_rows) {
   Canvas& canvas = document.canvas();
   draw_figures(key_figures(story), canvas, kFiguresTop);
 
-  const double y = draw_table(stack_table(story, rows, graph_rows, {}), canvas, kTableTop);
-  draw_inputs(story, canvas, y + 20, pages);
+  const double y = draw_table(stack_table(story, rows, graph_rows), canvas, kTableTop);
+  draw_inputs(story, canvas, y + 20);
   const std::vector<std::string> notes = note_texts(story.overall.notes);
   draw_notes(notes, canvas, kBottom - notes_height(notes, canvas.type()));
-}
-
-void plan_input_pages(const Story& story, PagePlan& plan) {
-  for (int page = 0; page < input_pages(story); ++page) {
-    const auto draw = [&story, page](PdfDocument& document) {
-      Canvas& canvas = document.canvas();
-      canvas.paragraph(
-          kTop + 56,
-          std::string("Name, first 8 digits of the SHA-256, file size, total. ").append(printable(story.order_note)),
-          {8.6}, kInk2, 2);
-      const std::size_t first = static_cast<std::size_t>(page) * kInputsPerPage;
-      for (std::size_t i = first; i < story.steps.size() && i < first + kInputsPerPage; ++i)
-        draw_input(story, i, canvas, kLeft, kTop + 92 + kInputRow * static_cast<double>(i - first), kWidth);
-    };
-    plan.add({"", "Inputs", "Which files, in which order?", "", draw, "", page == 0});
-  }
-}
-
-void choose_table_rows(PostmortemPages& pages) {
-  GrowthTable table;
-  table.report = &pages.story.overall;
-  table.two_lines = true;
-  const double room = kBottom - 8 - kTablePagesTableTop;
-  const auto fits = [&] {
-    std::size_t rows = 1;
-    while (table_height(table, rows + 1) <= room) ++rows;
-    return rows;
-  };
-  const std::size_t with_sums = fits();
-  table.goes_on = true;
-  const std::size_t without = fits();
-  const std::vector<std::size_t> chosen =
-      choose_rows(pages.story.overall, with_sums + (kTablePagesMostPages - 1) * without, kTablePagesUnchangedRows,
-                  passing_row(pages.story.overall));
-  for (std::size_t at = 0; at < chosen.size() || pages.parts.empty();) {
-    const std::size_t left = chosen.size() - at;
-    // All but the last page have no sums.
-    const std::size_t take = left <= with_sums ? left : std::min(without, left);
-    pages.parts.emplace_back(chosen.begin() + static_cast<std::ptrdiff_t>(at),
-                             chosen.begin() + static_cast<std::ptrdiff_t>(at + take));
-    at += take;
-  }
-  // Rows that fill a page to its end leave the sums to a page of their own.
-  if (pages.parts.back().size() > with_sums) pages.parts.emplace_back();
-  pages.table_rows = chosen;
-}
-
-void plan_tables(PostmortemPages& pages) {
-  pages.plan.add_each(pages.parts.size(), "stacks", "Growth by stack", "Growth by stack, continued",
-                      "Which stacks grew, which shrank?", "Growth by stack",
-                      [&pages](PdfDocument& document, std::size_t part) {
-                        draw_table(table_of(pages, part), document.canvas(), kTablePagesTableTop);
-                      });
 }
 
 }  // namespace snapdiff::render

@@ -33,10 +33,10 @@ std::string third_page(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("pdf: twelve snapshots give the answer, a graph, a table and a page per step") {
+TEST_CASE("pdf: twelve snapshots give the answer, a graph and a table") {
   const std::string text = checked_text(pdf_of(twelve_snapshots()));
   if (text.empty()) return;
-  CHECK(count(text, "\f") == 14);
+  CHECK(count(text, "\f") == 3);
   // by hand: 505 536 + 524 288 first, 12 * 505 536 + 524 288 last
   CHECK(text.find("In-use bytes grew from 0.98 to 6.29 MiB") != std::string::npos);
   CHECK(text.find("GROWING") != std::string::npos);
@@ -46,11 +46,10 @@ TEST_CASE("pdf: twelve snapshots give the answer, a graph, a table and a page pe
   CHECK(first.find("snapdiff peek 'leak_sessions' a b") != std::string::npos);
   CHECK(first.find("[unattributed]") == std::string::npos);  // nothing else is on page 1
   CHECK(text.find("+5.30 MiB") != std::string::npos);
-  CHECK(text.find("Snapshot 5 \u2192 6: \u22123.52 MiB") != std::string::npos);  // -4 194 304 + 505 536
   CHECK(text.find("[unattributed]") != std::string::npos);
   CHECK(text.find("alloc_body") != std::string::npos);
   CHECK(text.find("svc.1000.heap") != std::string::npos);
-  CHECK(text.find("14 / 14") != std::string::npos);
+  CHECK((text.find("3 / 3") != std::string::npos || text.find("3/3") != std::string::npos));
   CHECK(text.find("retained") == std::string::npos);
 }
 
@@ -65,7 +64,7 @@ TEST_CASE("pdf: bookmarks, links and embedded fonts are there") {
       output_of(std::string("qpdf --qdf --object-streams=disable ").append(path).append(" - | strings"), status);
   CHECK(count(objects, "/Outlines") >= 1);
   CHECK(objects.find("Growth by stack") != std::string::npos);
-  CHECK(count(objects, "/Subtype /Link") >= 20);
+  CHECK(count(objects, "/Subtype /Link") >= 9);
   CHECK(count(objects, "/FontFile") >= 1);
   CHECK(objects.find("20231114221320Z") != std::string::npos);
 }
@@ -110,18 +109,6 @@ TEST_CASE("pdf: filtered and unattributed bytes have their lines") {
   if (text.empty()) return;
   CHECK(text.find("[filtered out]") != std::string::npos);
   CHECK(text.find("+3.91 KiB") != std::string::npos);  // 4000 B
-}
-
-TEST_CASE("pdf: the inputs of a long series get pages of their own") {
-  Line line{"main;a", {}};
-  for (std::int64_t i = 0; i < 70; ++i) line.values.push_back(1000 * i);
-  render::Story story = story_of({line});
-  story.full = true;
-  const std::string text = checked_text(pdf_of(story));
-  if (text.empty()) return;
-  CHECK(count(text, "\f") == 3 + 69 + 2);
-  for (int i = 0; i < 70; ++i)
-    REQUIRE(text.find(std::string("svc.").append(std::to_string(1000 + i)).append(".heap")) != std::string::npos);
 }
 
 TEST_CASE("pdf: a wide graph loses nodes, not legibility, and says how many") {

@@ -54,7 +54,6 @@ inline render::Story story_of(const std::vector<Line>& lines) {
   if (n > 2) {
     story.overall.series_length = n;
     for (const Line& line : lines) story.overall.series.push_row(line.values);
-    for (std::size_t i = 0; i + 1 < n; ++i) story.pairs.push_back(report_between(lines, i, i + 1));
   }
   for (std::size_t i = 0; i < n; ++i) {
     SeriesStep step;
