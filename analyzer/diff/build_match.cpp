@@ -174,55 +174,91 @@ void UsedFramesInTurn::count(const Side& side, std::size_t entry, std::uint32_t 
   for (const FrameId frame : side.frames(entry).frames()) uses_[index_of(frame)] += by;
 }
 
-BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used) {
-  const Dictionary& d = *snapshot.dictionary;
-  BuildFacts facts;
-  struct OfModule {
-    ModuleFacts* facts = nullptr;
-    bool has_build_id = false;
-    bool is_used = false;  ///< by a frame
-    std::vector<const Mapping*> mappings;
-    const Mapping* last = nullptr;  ///< the one that held the last frame
-  };
-  std::vector<OfModule> modules(d.modules.size());
-  const auto facts_of = [&](std::size_t module) -> OfModule& {
-    OfModule& known = modules[module];
-    if (known.facts != nullptr) return known;
-    known.facts = &facts.modules[base_name(d.strings[d.modules.name[module]])];
-    known.has_build_id = !d.strings[d.modules.build_id[module]].empty();
-    return known;
-  };
-  for (const Mapping& mapping : snapshot.mappings) {
-    if (mapping.module == ModuleId{} || mapping.limit < mapping.start) continue;
-    OfModule& module = facts_of(index_of(mapping.module));
-    module.facts->mappings.insert({round_up(mapping.limit - mapping.start), mapping.offset});
-    module.mappings.push_back(&mapping);
-  }
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    const std::size_t i = used[k];
-    const std::size_t module = index_of(d.frames.module[i]);
-    if (module == 0) continue;
-    OfModule& known = facts_of(module);
-    ModuleFacts& of_module = *known.facts;
-    if (!known.is_used) {
-      known.is_used = true;
-      if (known.has_build_id) of_module.build_ids.insert(d.strings[d.modules.build_id[module]]);
+namespace {
+
+/// What build_facts() knows of a row of the module table.
+struct OfModule {
+  ModuleFacts* facts = nullptr;
+  bool has_build_id = false;
+  bool is_used = false;     ///< by a frame
+  bool is_foreign = false;  ///< not mapped here, where another module of this name is
+  std::vector<const Mapping*> mappings;
+  const Mapping* last = nullptr;  ///< the one that held the last frame
+};
+
+class BuildReader {
+ public:
+  explicit BuildReader(const Snapshot& snapshot) : d_(*snapshot.dictionary), modules_(d_.modules.size()) {
+    for (const Mapping& mapping : snapshot.mappings) {
+      if (mapping.module == ModuleId{} || mapping.limit < mapping.start) continue;
+      OfModule& module = of(index_of(mapping.module));
+      module.facts->mappings.insert({round_up(mapping.limit - mapping.start), mapping.offset});
+      if (module.mappings.empty()) mapped_[module.facts].push_back(index_of(mapping.module));
+      module.mappings.push_back(&mapping);
     }
-    if (d.frames.function[i] == FunctionId{}) of_module.unsymbolized = true;
-    const std::uint64_t offset = d.frames.offset[i];
-    if (offset == kNoOffset) continue;
-    if (!known.has_build_id) of_module.offsets.emplace_back(offset, code_of(d, i));
+  }
+
+  void read(std::size_t frame) {
+    const std::size_t module = index_of(d_.frames.module[frame]);
+    if (module == 0) return;
+    OfModule& known = of(module);
+    if (!known.is_used) use(module, known);
+    if (d_.frames.function[frame] == FunctionId{}) known.facts->unsymbolized = true;
+    const std::uint64_t offset = d_.frames.offset[frame];
+    if (offset == kNoOffset || (known.is_foreign && !hashed_by_address(d_, frame))) return;
+    if (!known.has_build_id) known.facts->offsets.emplace_back(offset, code_of(d_, frame));
     const auto holds = [offset](const Mapping* mapping) {
       return offset >= mapping->offset && offset - mapping->offset < mapping->limit - mapping->start;
     };
     // Data mappings overlap the last page of code in the file, but lie behind it in memory.
     const auto mapping = std::find_if(known.mappings.begin(), known.mappings.end(), holds);
-    if (mapping == known.mappings.end() || *mapping == known.last) continue;
+    if (mapping == known.mappings.end() || *mapping == known.last) return;
     known.last = *mapping;
-    of_module.code.insert({round_up((*mapping)->limit - (*mapping)->start), (*mapping)->offset});
+    known.facts->code.insert({round_up((*mapping)->limit - (*mapping)->start), (*mapping)->offset});
   }
-  for (auto& [name, of_module] : facts.modules) add_up(of_module.offsets);
-  return facts;
+
+  BuildFacts finish() {
+    for (auto& [name, of_module] : facts_.modules) add_up(of_module.offsets);
+    return std::move(facts_);
+  }
+
+ private:
+  OfModule& of(std::size_t module) {
+    OfModule& known = modules_[module];
+    if (known.facts != nullptr) return known;
+    known.facts = &facts_.modules[base_name(d_.strings[d_.modules.name[module]])];
+    known.has_build_id = !build_id(module).empty();
+    return known;
+  }
+  std::string_view build_id(std::size_t module) const { return d_.strings[d_.modules.build_id[module]]; }
+
+  /// A frame that is named at import is the same in all builds. Where snapshots share a dictionary, it keeps the module
+  /// and the offset of the build that came first: this snapshot's own build is then what it maps under that name.
+  void use(std::size_t module, OfModule& known) {
+    known.is_used = true;
+    const auto mapped = mapped_.find(known.facts);
+    known.is_foreign = known.mappings.empty() && mapped != mapped_.end();
+    if (!known.is_foreign) {
+      if (known.has_build_id) known.facts->build_ids.insert(build_id(module));
+      return;
+    }
+    for (const std::size_t own : mapped->second) {
+      if (!build_id(own).empty()) known.facts->build_ids.insert(build_id(own));
+    }
+  }
+
+  const Dictionary& d_;
+  BuildFacts facts_;
+  std::vector<OfModule> modules_;
+  std::map<const ModuleFacts*, std::vector<std::size_t>> mapped_;
+};
+
+}  // namespace
+
+BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used) {
+  BuildReader reader(snapshot);
+  for (std::size_t k = 0; k < used.size(); ++k) reader.read(used[k]);
+  return reader.finish();
 }
 
 SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b) {

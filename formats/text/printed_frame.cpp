@@ -15,7 +15,11 @@ std::int32_t number_32(std::int64_t value) {
 
 FrameId frame_of(SnapshotBuilder& builder, const PrintedFrame& printed, std::uint8_t flags) {
   FrameSpec spec;
+  const std::size_t modules = builder.dictionary().modules.size();
   spec.module = builder.module(printed.module, printed.build_id);
+  // Says which build this process ran. A named frame does not: in a store it keeps the module with which it came first.
+  if (!printed.build_id.empty() && builder.dictionary().modules.size() > modules)
+    builder.add_mapping({0, 0, 0, spec.module});
   spec.offset = printed.offset;
   spec.flags = flags;
   if (!printed.function.empty()) {
