@@ -19,7 +19,10 @@ bool is_of_autograd(Phase phase) {
 }  // namespace
 
 Roles::Roles(const Snapshot& snapshot, const EventLog& events)
-    : dictionary_(*snapshot.dictionary), phases_(dictionary_), first_forward_(kNoForward) {
+    : dictionary_(*snapshot.dictionary),
+      phases_(dictionary_),
+      first_forward_(kNoForward),
+      rule_of_function_(dictionary_.functions.name.size()) {
   struct Open {
     std::size_t group = 0;
     Part part = Part::script;
@@ -94,20 +97,27 @@ std::size_t Roles::backwards_between(std::int64_t start, std::int64_t end) const
   return static_cast<std::size_t>(std::lower_bound(first, backwards_.end(), end) - first);
 }
 
+Roles::Rule Roles::look_at(std::size_t function) const {
+  const std::string_view name = dictionary_.strings[dictionary_.functions.name[function]];
+  std::string file(dictionary_.strings[dictionary_.functions.file[function]]);
+  std::replace(file.begin(), file.end(), '\\', '/');
+  Rule found = Rule::none;
+  for (const RoleRule& rule : kRoleRules) {
+    if (found == Rule::workspace || !contains(name, rule.function) || !contains(file, rule.file)) continue;
+    found = rule.role == Role::workspace ? Rule::workspace : Rule::parameter;
+  }
+  return found;
+}
+
 Roles::Rule Roles::rule_of(StackId stack) {
   const auto [at, is_new] = rules_.try_emplace(stack, Rule::none);
   if (!is_new) return at->second;
   Rule found = Rule::none;
   for (const FrameId frame : dictionary_.stacks.frames(stack)) {
     const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
-    const std::string_view name = dictionary_.strings[dictionary_.functions.name[function]];
-    std::string file(dictionary_.strings[dictionary_.functions.file[function]]);
-    std::replace(file.begin(), file.end(), '\\', '/');
-    for (const RoleRule& rule : kRoleRules) {
-      if (!contains(name, rule.function) || !contains(file, rule.file)) continue;
-      const bool workspace = rule.role == Role::workspace;
-      if (workspace || found == Rule::none) found = workspace ? Rule::workspace : Rule::parameter;
-    }
+    std::optional<Rule>& known = rule_of_function_[function];
+    if (!known) known = look_at(function);
+    if (*known != Rule::none && found != Rule::workspace) found = *known;
   }
   return at->second = found;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -49,6 +50,7 @@ class Roles {
   std::size_t backwards_between(std::int64_t start, std::int64_t end) const;
   bool is_input(std::int64_t start, std::int64_t end) const;
   Rule rule_of(StackId stack);
+  Rule look_at(std::size_t function) const;
   Role from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
   Role of_backward(const RoleQuery& block, const StackPhase& phase) const;
   Role of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
@@ -61,6 +63,7 @@ class Roles {
   std::set<std::int64_t> parameter_sizes_;  ///< requested bytes of gradients and of optimizer state
   std::set<StackId> inputs_;                ///< stacks of inputs that were freed
   std::unordered_map<StackId, Rule> rules_;
+  std::vector<std::optional<Rule>> rule_of_function_;  ///< where it was looked at
 };
 
 /// What the block is for that each event allocates, by number of the event; unknown for other events. One pass; memory

@@ -25,10 +25,10 @@ bool is_of_optimizer(std::string_view file) {
 }  // namespace
 
 StackPhases::StackPhases(const Dictionary& dictionary)
-    : dictionary_(dictionary), marks_(dictionary.frames.function.size(), kNotLooked) {}
+    : dictionary_(dictionary), marks_(dictionary.functions.name.size(), kNotLooked) {}
 
-StackPhases::Mark StackPhases::look_at(FrameId frame) const {
-  const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
+StackPhases::Mark StackPhases::look_at(FunctionId id) const {
+  const std::size_t function = index_of(id);
   const std::string_view name = dictionary_.strings[dictionary_.functions.name[function]];
   std::string file(dictionary_.strings[dictionary_.functions.file[function]]);
   std::replace(file.begin(), file.end(), '\\', '/');
@@ -50,8 +50,9 @@ StackPhases::Mark StackPhases::look_at(FrameId frame) const {
 }
 
 StackPhases::Mark StackPhases::mark_of(FrameId frame) {
-  std::uint8_t& known = marks_[index_of(frame)];
-  if (known == kNotLooked) known = static_cast<std::uint8_t>(look_at(frame));
+  const FunctionId function = dictionary_.frames.function[index_of(frame)];
+  std::uint8_t& known = marks_[index_of(function)];
+  if (known == kNotLooked) known = static_cast<std::uint8_t>(look_at(function));
   return static_cast<Mark>(known);
 }
 

@@ -27,7 +27,7 @@ struct StackPhase {
   std::int32_t line = 0;
 };
 
-/// Phases of the stacks of one dictionary; each stack and each frame is looked at once.
+/// Phases of the stacks of one dictionary; each stack and each function is looked at once.
 class StackPhases {
  public:
   /// What a frame is: one of PyTorch's that says something, or `python` (anything else) or `native`.
@@ -56,13 +56,13 @@ class StackPhases {
   std::uint64_t python_key(StackId stack);
 
  private:
-  Mark look_at(FrameId frame) const;
+  Mark look_at(FunctionId id) const;
   StackPhase look_at(StackId stack);
   bool is_called_by_engine(StackId stack);
   std::uint64_t function_key(FrameId frame) const;
 
   const Dictionary& dictionary_;
-  std::vector<std::uint8_t> marks_;  ///< by frame; kNotLooked
+  std::vector<std::uint8_t> marks_;  ///< by function; kNotLooked
   std::unordered_map<StackId, StackPhase> phases_;
   std::unordered_map<StackId, std::uint64_t> keys_;
 };

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analyzer/diff/rebuild/most_of_others.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -260,14 +261,11 @@ class Alignment {
           in_common[i * m_ + j] = share_of_both(a_.all[in_a_[i]].contexts, b_.all[in_b_[j]].contexts);
       }
     }
+    const MostOfOthers most(n_, m_, 0, [&](std::size_t cell) { return in_common[cell]; });
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
         const double own = in_common[i * m_ + j];
-        if (own < kSameContexts) continue;
-        double others = 0;
-        for (std::size_t k = 0; k < m_; ++k) others = k == j ? others : std::max(others, in_common[i * m_ + k]);
-        for (std::size_t k = 0; k < n_; ++k) others = k == i ? others : std::max(others, in_common[k * m_ + j]);
-        if (others <= kOtherContexts * own) keep_pair(i, j);
+        if (own >= kSameContexts && most.beside(i, j) <= kOtherContexts * own) keep_pair(i, j);
       }
     }
   }
@@ -284,14 +282,12 @@ class Alignment {
         if (like_[i * m_ + j] > kNever / 2) off[i * m_ + j] = off_uses(a_.all[in_a_[i]].uses, b_.all[in_b_[j]].uses);
       }
     }
+    const MostOfOthers nearest(n_, m_, -kFarUse, [&](std::size_t cell) { return -off[cell].mean; });
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
         const OffUses& own = off[i * m_ + j];
         if (own.without > kSameUse || !which(i, j)) continue;
-        double others = kFarUse;
-        for (std::size_t k = 0; k < m_; ++k) others = k == j ? others : std::min(others, off[i * m_ + k].mean);
-        for (std::size_t k = 0; k < n_; ++k) others = k == i ? others : std::min(others, off[k * m_ + j].mean);
-        if (others >= own.mean + kOtherUse * std::sqrt(kFewContexts / own.runs)) keep_pair(i, j);
+        if (-nearest.beside(i, j) >= own.mean + kOtherUse * std::sqrt(kFewContexts / own.runs)) keep_pair(i, j);
       }
     }
   }

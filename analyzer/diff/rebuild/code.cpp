@@ -54,6 +54,12 @@ std::string last_parts_of(std::string_view name, int parts) {
   return at == std::string::npos || at == 0 ? plain : plain.substr(at + 1);
 }
 
+std::string_view end_of_path(std::string_view path, int parts) {
+  std::size_t at = path.size();
+  for (int i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) at = path.find_last_of("/\\", at - 1);
+  return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
+}
+
 bool is_library_frame(std::string_view function, std::string_view file, std::string_view module) {
   constexpr std::array<std::string_view, 10> kFiles{"/usr/include/", "/usr/lib/",         "/rustc/", "library/core/",
                                                     "library/std/",  "library/alloc/",    "node:",   "../csu/",

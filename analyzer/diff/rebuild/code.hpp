@@ -32,6 +32,9 @@ struct Function {
 /// The last `parts` parts of a name that "::" or "." separates, without arguments.
 std::string last_parts_of(std::string_view name, int parts);
 
+/// The last `parts` parts of a path.
+std::string_view end_of_path(std::string_view path, int parts);
+
 /// Frames of the language's own library and runtime: they come and go with optimisation and
 /// say nothing about the program.
 bool is_library_frame(std::string_view function, std::string_view file, std::string_view module);

@@ -11,6 +11,11 @@ namespace snapdiff::diff::rebuild {
 struct FunctionMap {
   std::vector<std::uint32_t> after;   ///< per function of the baseline: its counterpart, kNone without one
   std::vector<std::uint32_t> before;  ///< the other way round
+
+  void match(std::uint32_t a, std::uint32_t b) {
+    after[a] = b;
+    before[b] = a;
+  }
 };
 
 FunctionMap map_functions(const Code& before, const Code& after);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "analyzer/diff/rebuild/code.hpp"
@@ -35,8 +34,8 @@ struct BothOwners {
   /// may be each other where `unmapped` says so.
   bool may_be_same(std::uint32_t a, std::uint32_t b, const FunctionMap& map, bool unmapped) const;
 
-  /// Of each two functions that are each other's, the only closure of both where they have one.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> only_ones(const FunctionMap& map) const;
+  /// Of each two functions that are each other's, the only closure of both is one, too, where they have one.
+  void match_only_ones(FunctionMap& map) const;
 };
 
 }  // namespace snapdiff::diff::rebuild
