@@ -95,26 +95,4 @@ examples:
 )";
 }
 
-std::string_view verdict_words() {
-  return R"(Verdicts of a series, from 8 snapshots on (below: RISING at the most).
-
-  GROWING     rises over all of the window, was never half undone, does not slow
-              down: at least 95 % of the odds are for it (75 % where 16 or more
-              sampled snapshots rise further than sampling could by chance)
-  RISING      rises, but the evidence does not reach that, sampling alone may
-              show as much, or there are fewer than 8
-  SATURATING  rose early and levels off: a cache that fills, a warm-up
-  STEP        rose at once, and stayed
-  SHRINKING   falls
-  NEW, GONE   not there at first; there no more at the end
-  NOISY       scatters, no significant trend
-  FLAT        hardly changes
-  minor       changes by less than the floor (0.2 % of the largest snapshot,
-              --floor): not judged
-
-A verdict is of the shape over time, not of its cause: whether growth is a leak
-is for a person to say.
-)";
-}
-
 }  // namespace snapdiff::cli

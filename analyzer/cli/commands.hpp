@@ -54,6 +54,4 @@ CommandPage page_of(const Command& command);
 
 /// What `snapdiff --help` and `snapdiff help verdicts` print.
 std::string_view overview();
-std::string_view verdict_words();
-
 }  // namespace snapdiff::cli

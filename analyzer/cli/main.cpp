@@ -17,6 +17,7 @@
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/process_memory.hpp"
 #include "analyzer/cli/terminal.hpp"
+#include "analyzer/document/terms.hpp"
 #include "analyzer/session/load.hpp"
 #include "analyzer/session/naming.hpp"
 #include "snapdiff/failure.hpp"
@@ -101,7 +102,7 @@ int unknown_word(const std::string& word) {
 
 // "help diff" is "diff --help"; a topic that is no command is "verdicts".
 int help_of(const std::string& word) {
-  if (word == "verdicts") return print_data(verdict_words()) ? kExitDone : kExitBadInput;
+  if (word == "verdicts") return print_data(document::verdict_help()) ? kExitDone : kExitBadInput;
   for (const Command& command : commands()) {
     if (command.name == word) return command.run({{"--help"}});
   }

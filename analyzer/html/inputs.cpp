@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/report/report.hpp"
@@ -98,7 +99,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
     for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
       if (g.matched[tier] <= 0) continue;
       tiers += (tiers.empty() ? "" : ", ") + percent_text(std::llround(g.matched[tier] * 1e6), 1'000'000, kGlyphs) +
-               " " + std::string(report::tier_words(static_cast<MatchTier>(tier)));
+               " " + std::string(document::tier_words(static_cast<MatchTier>(tier)));
     }
     term("Stacks matched", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
     term("Sampling", g.exact       ? "every allocation recorded: figures are exact"
@@ -124,33 +125,18 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
          counted(report.trend.left_out, "snapshot") +
              " before it are shown in the plot and compared with nothing: " + safe(bounded(report.trend.restart, 400)));
   if (!report.trend.axis.note.empty()) term("Times", safe(bounded(report.trend.axis.note, 400)));
-  term("Verdict",
-       "From 8 snapshots on: harmless shapes (level, steps, warm-up, cycle, random walk) and rising shapes are fitted "
-       "to each "
-       "stack; GROWING where the rising ones hold at least 95\u00a0% of the odds, the rise is large enough, was "
-       "never half "
-       "undone and has not slowed. The total is not judged.");
   if (report.redacted) term("Names", "replaced by tokens, the same token for the same name everywhere");
   return out + "</dl></details>\n";
 }
 
-constexpr std::string_view kGlossary = R"(<details id="glossary"><summary>Words</summary>
-<dl class="findings">
-<dt>snapshot</dt><dd>the state of one heap at one moment, from one input</dd>
-<dt>stack</dt><dd>the functions that were active when memory was allocated, allocation site first</dd>
-<dt>growth</dt><dd>value after less value before; below zero it is shrinkage</dd>
-<dt>grew, shrank</dt><dd>the same apart: sums over growing and over shrinking stacks, which a net would hide</dd>
-<dt>in-use bytes</dt><dd>allocated and not freed at the moment of the snapshot</dd>
-<dt>new, gone</dt><dd>only in the later, only in the earlier of the two snapshots</dd>
-<dt>[N others]</dt><dd>all rows that a filter hides or the page does not hold, summed</dd>
-<dt>[unattributed]</dt><dd>bytes of the total that the input gives to no stack</dd>
-<dt>&#177;</dt><dd>one standard deviation of the growth by sampling; rows below 2&#160;&#177; may be chance and are marked ~</dd>
-<dt>GROWING, RISING</dt><dd>rises over all of the window; RISING: leads, but the evidence does not reach 95&#160;%</dd>
-<dt>STEP, SATURATING</dt><dd>rose once; rose early and levels off</dd>
-<dt>SHRINKING, NOISY, FLAT, NEW, GONE</dt><dd>falls; scatters; unchanged; not there before; there no more</dd>
-<dt>pinned</dt><dd>free bytes that cannot go back to the device because something beside them is in use</dd>
-</dl></details>
-)";
+std::string glossary() {
+  std::string out = "<details id=\"glossary\"><summary>Words</summary>\n<dl class=\"findings\">\n";
+  for (const std::span<const document::Term> terms : {document::report_terms(), document::verdict_terms()}) {
+    for (const document::Term& term : terms)
+      out += "<dt>" + safe(term.word) + "</dt><dd>" + safe(term.meaning) + "</dd>\n";
+  }
+  return out.append("</dl></details>\n");
+}
 
 }  // namespace
 
@@ -158,7 +144,7 @@ std::string inputs_section(const Postmortem& report) {
   std::string out = "<section id=\"inputs\" aria-labelledby=\"inputs-h\"><h2 id=\"inputs-h\">Inputs and method</h2>\n";
   if (!report.order_note.empty()) out += "<p class=\"note\">" + safe(bounded(report.order_note, 600)) + "</p>\n";
   out += function_section(report) + input_table(report) + note_list(report.notes) + method(report, report.growth());
-  return out.append(kGlossary).append("</section>\n");
+  return out.append(glossary()).append("</section>\n");
 }
 
 std::string footer(const Postmortem& report) {

@@ -1,5 +1,6 @@
 #include "analyzer/html/markup.hpp"
 
+#include "analyzer/document/terms.hpp"
 #include "snapdiff/printable.hpp"
 
 namespace snapdiff::html {
@@ -56,7 +57,7 @@ std::string growth(std::int64_t v, std::string_view unit) { return value_text(v,
 std::string_view direction(std::int64_t growth) { return growth > 0 ? "up" : growth < 0 ? "down" : ""; }
 
 std::string metric_title(std::string_view metric) {
-  const std::string_view title = snapdiff::metric_title(metric);
+  const std::string_view title = document::metric_term(metric).title;
   return title.empty() ? safe(metric) : std::string(title);
 }
 

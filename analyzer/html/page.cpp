@@ -3,6 +3,7 @@
 #include <functional>
 #include <new>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/html/assets.hpp"
 #include "analyzer/html/data_blocks.hpp"
 #include "analyzer/html/html.hpp"
@@ -215,6 +216,7 @@ std::string facts(const Postmortem& report, const Chosen& chosen, const PlacesOf
   json.field("errors", g.has_error);
   json.field("exact", g.exact);
   json.field("judged", value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size());
+  json.array("verdicts", document::verdicts_by_gravity(), [&](std::string_view word) { json.text(word); });
   json.field("known", !g.series.has_unknown());
   json.field("filtered", g.filtered != Change{} || !g.options.focus.empty() || !g.options.ignore.empty());
   json.field("length", value_count(g));

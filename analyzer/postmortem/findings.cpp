@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 #include "analyzer/story/next_command.hpp"
 
@@ -67,11 +68,6 @@ void sites_text(Writer& out, const GrowthReport& report, const Culprit& suspect)
     if (report.has_objects && site.objects != 0) out << " in " << amount_of(site.objects, "object", true);
     ++told;
   }
-}
-
-bool within_error(const GrowthReport& report, const GrowthRow& row) {
-  return report.has_error && std::isfinite(row.error) && row.error > 0 &&
-         std::fabs(static_cast<double>(row.value.growth())) < 2 * row.error;
 }
 
 template <class... Parts>
@@ -249,7 +245,10 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
   say(out, Finding::Kind::certainty, matching_of(report));
   std::int64_t blurred = 0;
   for (const GrowthRow& row : report_growth.rows)
-    blurred += row.value.growth() != 0 && within_error(report_growth, row) ? 1 : 0;
+    blurred += row.value.growth() != 0 && report_growth.has_error &&
+                       document::within_error(static_cast<double>(row.value.growth()), row.error)
+                   ? 1
+                   : 0;
   if (blurred > 0) {
     say(out, Finding::Kind::certainty, amount_of(blurred, "row"), " changed by less than two standard deviations of ",
         (report_growth.rounded ? "what the inputs are rounded to." : "their sampling error."));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "snapdiff/first_notes.hpp"
 #include "snapdiff/function_name.hpp"
@@ -10,21 +11,6 @@
 #include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
-
-std::string_view tier_words(MatchTier tier) {
-  switch (tier) {
-    case MatchTier::build_id: return "by build id";
-    case MatchTier::module_offset: return "by module and offset";
-    case MatchTier::function_line: return "by function, file and line";
-    case MatchTier::function_file: return "by function, lines moved";
-    case MatchTier::normalised: return "by function under another name";
-    case MatchTier::inline_free: return "without frames of one build";
-    case MatchTier::fuzzy: return "by similarity (fuzzy)";
-    case MatchTier::merged: return "merged by run of functions";
-    case MatchTier::none: return "unmatched (new or gone)";
-  }
-  return "";
-}
 
 namespace {
 
@@ -78,7 +64,7 @@ HeadLine matched_line(const GrowthReport& report, const Style& style) {
                            : report.unit == "count" ? " of objects "
                                                     : " of the value ";
     text += (text.empty() ? "" : ", ") + share_text(report.matched[tier]) + of +
-            std::string(tier_words(static_cast<MatchTier>(tier)));
+            std::string(document::tier_words(static_cast<MatchTier>(tier)));
   }
   if (text.empty()) text = "nothing to match";
   const std::string full = text + "; " + sampling_words(report, false);
@@ -285,10 +271,8 @@ std::string operand_name(const SnapshotRef& ref, bool utf8) {
 }
 
 std::string metric_label(const std::string& metric) {
-  if (metric == "inuse_space") return "in use";
-  if (metric == "alloc_space") return "allocated";
-  if (metric == "inuse_objects") return "objects";
-  return printable(metric);
+  const std::string_view label = document::metric_term(metric).label;
+  return label.empty() ? printable(metric) : std::string(label);
 }
 
 std::string share_text(double share) {

@@ -1,5 +1,6 @@
 #include "analyzer/report/markdown_parts.hpp"
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/report/headline.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -43,9 +44,8 @@ std::string markdown_notes(const std::vector<std::string>& notes) {
 std::string markdown_title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
                            const Change& total, const std::string& unit) {
   // The headline is the answer: quantity, verb, before, after.
-  std::string text = metric == "inuse_space"   ? "In-use bytes"
-                     : metric == "alloc_space" ? "Allocated bytes"
-                                               : literal(printable(metric));
+  const std::string_view title = document::metric_term(metric).title;
+  std::string text = title.empty() ? literal(printable(metric)) : std::string(title);
   text += " " + snapdiff::change_text(total.baseline, total.current, unit);
   return "### " + text + "\n\n" + literal(snapshot_name(baseline, true)) + " → " +
          literal(snapshot_name(current, true)) + "\n\n";

@@ -93,9 +93,6 @@ std::string write_gate(const GateReport& report, const Style& style);
 std::string gate_junit(const GateReport& report);
 std::string gate_sarif(const GateReport& report, std::string_view version);
 
-/// By what stacks of one side were found on the other: "by function, lines moved".
-std::string_view tier_words(MatchTier tier);
-
 /// What stands at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there. Of
 /// a function with other parameters both are in full; of a file that lies elsewhere, its path from the first other
 /// folder on.

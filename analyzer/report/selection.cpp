@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "analyzer/document/terms.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
@@ -109,8 +110,7 @@ Selection select_rows(const TopReport& report, const Style& style) {
 }
 
 bool within_error(const GrowthReport& report, const GrowthRow& row) {
-  if (!report.has_error || std::isnan(row.error) || row.error <= 0) return false;
-  return static_cast<double>(magnitude(row.value.growth())) < 2 * row.error;
+  return report.has_error && document::within_error(static_cast<double>(row.value.growth()), row.error);
 }
 
 }  // namespace snapdiff::report

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/report.hpp"
@@ -193,7 +194,7 @@ std::vector<StackPair> shown_pairs(const PeekReport& report, bool utf8) {
 std::string matched_text(const StackPair& pair) {
   const Counterpart& counterpart = *pair.counterpart;
   const bool merged = pair.row->tier == MatchTier::merged;  // its words say so
-  std::string text = (merged ? "" : "matched ") + std::string(tier_words(pair.row->tier));
+  std::string text = (merged ? "merged " : "matched ") + std::string(document::tier_words(pair.row->tier));
   if (counterpart.stacks_before == 1 && counterpart.stacks_after == 1) return text;
   return text + ": " + counted(counterpart.stacks_before, "stack") + " before, " +
          std::to_string(counterpart.stacks_after) + " after";

@@ -1,3 +1,4 @@
+#include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
 
 #include <algorithm>
@@ -140,8 +141,9 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explaine
     const FrameView frame = report.view->function(paths.functions(paths[p]).back());
     const bool own = !frame.library && !frame.pseudo;
     if (weights.weight[p] < kLeastShare * weights.all && !(own && counts)) continue;
-    types.push_back(
-        {{paths.functions(paths[p]).back(), {p}, weights.weight[p]}, own, gravity(explained.verdict[p].word)});
+    types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]},
+                     own,
+                     document::gravity(explained.verdict[p].word)});
   }
   std::stable_sort(types.begin(), types.end(), [](const Type& a, const Type& b) {
     if (a.own != b.own) return a.own;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
@@ -182,7 +183,8 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
     if (story->culprits.size() == kMostShown || part.weight < kLeastShare * story->explained) break;
     Culprit culprit = describe({paths, judge, explained}, part, story->explained);
     held += static_cast<double>(culprit.value.growth());
-    if (gravity(culprit.verdict.word) > gravity(story->verdict)) story->verdict = culprit.verdict.word;
+    if (document::gravity(culprit.verdict.word) > document::gravity(story->verdict))
+      story->verdict = culprit.verdict.word;
     point_to(report, left, culprit);
     story->culprits.push_back(std::move(culprit));
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/parallel.hpp"
@@ -39,7 +40,7 @@ void keep_enough(std::vector<Culprit>& culprits, double all) {
 void order_by_verdict(std::vector<Culprit>& culprits) {
   std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
     if (a.doubling != b.doubling) return b.doubling;
-    return gravity(a.verdict.word) > gravity(b.verdict.word);
+    return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
   });
 }
 
@@ -90,7 +91,8 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   for (const Culprit& culprit : story.culprits) {
     const bool first = &culprit == &story.culprits.front();
     const bool speaks = first || static_cast<double>(culprit.value.growth()) >= kSpeaks * story.explained;
-    if (speaks && gravity(culprit.verdict.word) > gravity(story.verdict)) story.verdict = culprit.verdict.word;
+    if (speaks && document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
+      story.verdict = culprit.verdict.word;
   }
 }
 
@@ -124,13 +126,6 @@ std::vector<Suspect> suspects_of(const Story& story, bool with_rows) {
   for (const Culprit& culprit : story.culprits) add(culprit);
   for (const Culprit& culprit : story.freed) add(culprit);
   return out;
-}
-
-int gravity(std::string_view word) {
-  constexpr std::array<std::string_view, 7> kWords = {"FLAT", "NOISY",  "SATURATING", "NEW",
-                                                      "STEP", "RISING", "GROWING"};
-  const auto at = std::find(kWords.begin(), kWords.end(), word);
-  return at == kWords.end() ? 0 : static_cast<int>(at - kWords.begin()) + 1;
 }
 
 namespace {

@@ -53,7 +53,4 @@ void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak&
 /// `retained` and `paths` are of the same snapshots.
 void tell_objects(GrowthReport& report, const RetainedReport& retained, const PathReport& paths);
 
-/// How grave a verdict's word is: GROWING highest, then RISING, STEP, NEW, SATURATING, NOISY, FLAT; 0 for all others.
-int gravity(std::string_view word);
-
 }  // namespace snapdiff::story

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
 
@@ -72,7 +73,8 @@ void tell_objects(GrowthReport& report, const RetainedReport& retained, const Pa
       culprit.text.via = held_by(*place);
   }
   std::stable_sort(story->culprits.begin(), story->culprits.end(), [&](const Culprit& a, const Culprit& b) {
-    if (gravity(a.verdict.word) != gravity(b.verdict.word)) return gravity(a.verdict.word) > gravity(b.verdict.word);
+    if (document::gravity(a.verdict.word) != document::gravity(b.verdict.word))
+      return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
     return a.own != b.own ? a.own : retained_by(a) > retained_by(b);
   });
   report.story = std::move(story);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/function_name.hpp"
@@ -81,7 +82,7 @@ class Words {
 
   Prose headline() const {
     Writer out;
-    const std::string_view title = metric_title(report_.metric);
+    const std::string_view title = document::metric_term(report_.metric).title;
     title.empty() ? out.name(report_.metric) : out << title;
     out << " " << change_text(report_.total.baseline, report_.total.current, report_.unit, kPageNumbers);
     return out.take();

@@ -55,12 +55,4 @@ std::string sampling_periods(const GrowthReport& report, const NumberGlyphs& gly
   return periods;
 }
 
-std::string_view metric_title(std::string_view metric) {
-  if (metric == "inuse_space") return "In-use bytes";
-  if (metric == "inuse_objects") return "In-use objects";
-  if (metric == "alloc_space") return "Allocated bytes";
-  if (metric == "alloc_objects") return "Allocated objects";
-  return "";
-}
-
 }  // namespace snapdiff

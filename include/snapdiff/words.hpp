@@ -9,7 +9,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/number_text.hpp"
 
-/// Figures as words: counts of things, spans and moments of time, names of metrics.
+/// Figures as words: counts of things, spans and moments of time.
 namespace snapdiff {
 
 /// "1 object", "-12 objects", "3 addresses"; `with_sign`: "+12 objects".
@@ -28,8 +28,5 @@ SNAPDIFF_API std::string utc_text(std::int64_t unix_ns, char between = ' ');
 
 /// "512 KiB", "512 KiB and 1.00 MiB": how far apart the samples of both sides are on average; "" where neither says.
 SNAPDIFF_API std::string sampling_periods(const GrowthReport& report, const NumberGlyphs& glyphs = {});
-
-/// "In-use bytes", "Allocated objects"; "" of other metrics, which go by their own name.
-SNAPDIFF_API std::string_view metric_title(std::string_view metric);
 
 }  // namespace snapdiff

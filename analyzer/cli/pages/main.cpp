@@ -13,6 +13,7 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/pages/completions.hpp"
+#include "analyzer/document/terms.hpp"
 
 namespace {
 
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
   }
   replace(overview_page, "@VERSION@", version);
   replace(overview_page, "@COMMANDS@\n", listed);
-  replace(overview_page, "@VERDICTS@\n", manual_text(verdict_words()));
+  replace(overview_page, "@VERDICTS@\n", manual_text(snapdiff::document::verdict_help()));
   write(folder / "snapdiff.1", overview_page);
   write(folder / "snapdiff.bash", bash_completions(pages));
   write(folder / "_snapdiff", zsh_completions(pages));

@@ -7,7 +7,7 @@
 
 namespace snapdiff::diff::rebuild {
 
-/// Of a table of rows and columns, the most that stands in the row and the column of a cell beside it.
+/// For each cell of a table, the largest other value in its row and in its column.
 class MostOfOthers {
  public:
   template <class ValueOfCell>

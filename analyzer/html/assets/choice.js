@@ -112,8 +112,7 @@ function sortKeys() {
   for (let row = 0; row < key.length; ++row) key[row] = of(row) + 0;
   return key;
 }
-const WORD_ORDER = ["GROWING", "RISING", "NEW", "STEP", "SATURATING", "NOISY", "SHRINKING", "GONE", "FLAT", "", "new", "grew",
-  "shrank", "gone", "same"];
+const WORD_ORDER = [...facts.verdicts, "", "new", "grew", "shrank", "gone", "same"];
 
 // Sums of what is not shown: every byte is in exactly one row.
 function sums(shown) {

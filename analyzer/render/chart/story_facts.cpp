@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -56,12 +57,13 @@ double matched_share(const GrowthReport& report) {
   return std::clamp(sum, 0.0, 1.0);
 }
 
-std::string_view matching_text(const GrowthReport& report) {
+std::string matching_text(const GrowthReport& report) {
   std::size_t best = kMatchTiers - 1;
   for (std::size_t tier = 0; tier + 1 < kMatchTiers; ++tier) {
     if (report.matched[tier] > (best == kMatchTiers - 1 ? 0.0 : report.matched[best])) best = tier;
   }
-  return matched_by(static_cast<MatchTier>(best));
+  const std::string words(document::tier_words(static_cast<MatchTier>(best)));
+  return best == kMatchTiers - 1 ? words : "matched " + words;
 }
 
 std::string footer_text(const GrowthReport& report) {
@@ -75,7 +77,7 @@ std::string footer_text(const GrowthReport& report) {
   // A report on one file, its moments or what it holds, has that file on both sides.
   if (const std::string current = side(report.current); current != text) text.append("  \u2192  ").append(current);
   text.append(kBetween);
-  text.append(printable(report.metric)).append(kBetween).append("matched by ").append(matching_text(report));
+  text.append(printable(report.metric)).append(kBetween).append(matching_text(report));
   return text.append(kBetween).append("rule set ").append(printable(report.rule_set));
 }
 

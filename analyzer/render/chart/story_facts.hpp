@@ -31,7 +31,7 @@ std::string short_hash(const SnapshotRef& ref);
 std::string footer_text(const GrowthReport& report);
 /// "100 % of bytes" matched, and by what mostly.
 double matched_share(const GrowthReport& report);
-std::string_view matching_text(const GrowthReport& report);
+std::string matching_text(const GrowthReport& report);
 
 /// A row's callers, nearest first, repeated ones folded; without the leaf.
 std::vector<std::string> callers(const GrowthReport& report, const GrowthRow& row, std::string& leaf,

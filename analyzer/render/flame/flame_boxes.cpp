@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/render/paint/style.hpp"
 #include "snapdiff/concat.hpp"
 #include "snapdiff/role_names.hpp"
@@ -277,8 +278,8 @@ bool FlameWords::shows_gone() const {
 bool FlameWords::shows_grown() const { return two_sided() && width() != FlameWidth::baseline; }
 
 bool FlameWords::is_unsure(const FlameMark& mark) const {
-  if (!two_sided() || !std::isfinite(mark.error) || mark.error <= 0) return false;
-  return std::fabs(static_cast<double>(mark.grew) + static_cast<double>(mark.shrank)) < 2 * mark.error;
+  return two_sided() &&
+         document::within_error(static_cast<double>(mark.grew) + static_cast<double>(mark.shrank), mark.error);
 }
 
 std::string FlameWords::root_name() const {

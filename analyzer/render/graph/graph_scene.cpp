@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/render/graph/graph_layout.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -36,9 +37,8 @@ TextStyle name_style(const Measures& m, const Node& node) {
 }
 TextStyle growth_style(const Measures& m) { return {m.growth, FontWeight::semibold}; }
 
-/// Within two standard deviations a growth may be chance.
 bool is_unsure(const Node& node) {
-  return node.error > 0 && std::fabs(static_cast<double>(node.cumulative.net())) < 2 * node.error;
+  return document::within_error(static_cast<double>(node.cumulative.net()), node.error);
 }
 
 /// "+11 000 × 240 B": what was allocated in the function itself.

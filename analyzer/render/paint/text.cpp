@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "analyzer/document/terms.hpp"
 #include "analyzer/graph/growth_graph.hpp"
 #include "snapdiff/concat.hpp"
 
@@ -112,7 +113,7 @@ std::string share_text(double share) {
 }
 
 std::string metric_title(std::string_view metric) {
-  const std::string_view title = snapdiff::metric_title(metric);
+  const std::string_view title = document::metric_term(metric).title;
   return title.empty() ? printable(metric) : std::string(title);
 }
 
@@ -121,21 +122,6 @@ std::string color_text(Color color) {
   std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(color.r), static_cast<unsigned>(color.g),
                 static_cast<unsigned>(color.b));
   return text;
-}
-
-std::string_view matched_by(MatchTier tier) {
-  switch (tier) {
-    case MatchTier::build_id: return "build id and offset";
-    case MatchTier::module_offset: return "module and offset";
-    case MatchTier::function_line: return "function and line";
-    case MatchTier::function_file: return "function, lines moved";
-    case MatchTier::normalised: return "function, another name";
-    case MatchTier::inline_free: return "frames of both builds";
-    case MatchTier::fuzzy: return "likeness";
-    case MatchTier::merged: return "run of functions, merged";
-    case MatchTier::none: return "nothing";
-  }
-  return "nothing";
 }
 
 std::string frame_name(const FrameView& frame) { return printable(graph::node_name(frame)); }

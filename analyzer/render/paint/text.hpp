@@ -73,9 +73,6 @@ std::string metric_title(std::string_view metric);
 /// "#ff8800", as SVG and DOT write it.
 std::string color_text(Color color);
 
-/// What a stack was matched by: "build id and offset", "function and line", ...
-std::string_view matched_by(MatchTier tier);
-
 /// "2024-05-01 12:00:07Z" of nanoseconds since 1970.
 inline std::string time_text(std::int64_t ns) { return utc_text(ns) + "Z"; }
 
