@@ -6,8 +6,10 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/hash_index.hpp"
 #include "snapdiff/large_pages.hpp"
+#include "snapdiff/number_text.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
@@ -165,9 +167,11 @@ void note_what_all_say(Comparison& c) {
 void note_facts(Comparison& c) {
   std::uint64_t unknown = 0;
   bool leaves_out = false;
+  std::int64_t unlisted = 0;
   for (const Side& side : c.sides) {
     unknown += side.unknown_values;
-    leaves_out = leaves_out || !side.ref.snapshot->facts.complete;
+    leaves_out = leaves_out || !side.whole;
+    unlisted = std::max(unlisted, side.unlisted);
     const SnapshotFacts& facts = side.ref.snapshot->facts;
     if (facts.partial) c.notes.add(Severity::data_loss, "a snapshot is partial: what could not be read counts as 0");
     if (facts.is_diff) c.notes.add(Severity::warning, "a snapshot already is a difference of two");
@@ -181,6 +185,9 @@ void note_facts(Comparison& c) {
     c.notes.add(Severity::info,
                 "an input lists only a part of its rows: what it does not list is unknown, and the totals are of rows "
                 "that are listed on both sides");
+  if (unlisted > 0)
+    c.notes.add(Severity::info, concat("a stack below the threshold of its list counts as 0 there: it holds up to ",
+                                       value_text(unlisted, c.unit), ", part of [below threshold]"));
   if (c.held > 0)
     c.notes.add(Severity::info, "rows that the first inputs do not list count from where they are first listed",
                 std::nullopt, c.held);
@@ -339,6 +346,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   if (Status read = read_sides(dictionaries, c, builds); !read) return std::move(read).error();
   if (c.sides.size() > 1) {
     guard_identities(c.sides, builds.facts, c.notes);
+    find_rests(c);
     if (Status done = set_aside_listed_once(c); !done) return std::move(done).error();
   }
   if (Status joined = join_sides(c, builds); !joined) return std::move(joined).error();

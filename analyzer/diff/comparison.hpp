@@ -96,6 +96,9 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
 /// Which columns of the snapshots are compared by the metric; its unit and its counts. Errors: incompatible.
 Status pick_columns(Comparison& comparison);
 
+/// Finds out which sides say how much the rows add up to that they leave out. Call before set_aside_listed_once().
+void find_rests(Comparison& comparison);
+
 /// Takes the stacks out of the sides whose growth cannot be known, so that what is left adds up; most
 /// value first. In a series of eight and more, by stack or frame, what is listed at the last side and at eight and a
 /// third of all others stays: hold_beginnings(). Totals of the sides lose them too. Call before equal stacks are

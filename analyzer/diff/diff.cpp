@@ -62,7 +62,7 @@ void fill_head(const Comparison& c, GrowthReport& r) {
   r.has_objects = c.has_objects;
   const bool sampled = first.blur.kind == Blur::Kind::known || last.blur.kind == Blur::Kind::known;
   const bool rounded = first.rounded || last.rounded;
-  r.has_error = sampled || rounded;
+  r.has_error = sampled || rounded || first.unlisted > 0 || last.unlisted > 0;
   r.rounded = rounded && !sampled;
   r.exact = first.blur.kind == Blur::Kind::none && last.blur.kind == Blur::Kind::none && !rounded;
   r.total = {first.total, last.total};

@@ -200,6 +200,11 @@ void judge_values(const Points& points, Verdict& verdict) {
       judge_shapes(present, points, verdict);
       return;
     }
+    if (absent == 0) {
+      verdict.word = "FLAT";
+      verdict.reason = "level where it is listed";
+      return;
+    }
     // Came at once and stayed: not there before, level since.
   } else {
     judge_shapes(chosen.from(0), points, verdict);
