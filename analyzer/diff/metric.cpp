@@ -210,16 +210,22 @@ Status pick_columns(Comparison& c) {
 Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const std::string& wanted) {
   if (snapshots.empty()) return Error{ErrorCode::usage, "no snapshot: found none, expected at least one"};
   if (!wanted.empty()) return choose_wanted(snapshots, wanted);
+  // A leak check is about what the program no longer reaches, unless nothing is of that kind.
+  const auto is_lost = [](const SnapshotRef& ref) {
+    const Column* const lost = ref.snapshot->column("lost_space");
+    return lost != nullptr && std::ranges::any_of(lost->value, [](std::int64_t value) { return value != 0; });
+  };
+  if (in_all(snapshots, "lost_space") && std::ranges::any_of(snapshots, is_lost)) return std::string("lost_space");
   if (in_all(snapshots, "inuse_space")) return std::string("inuse_space");
 
   std::vector<std::string> in_bytes;
-  bool any_common = false;
+  std::vector<std::string> common;
   for (const Column& column : snapshots.front().snapshot->samples.columns) {
     if (!in_all(snapshots, column.type.name) || !is_metric(column)) continue;
-    any_common = true;
+    common.push_back(column.type.name);
     if (column.type.unit == "bytes") in_bytes.push_back(column.type.name);
   }
-  if (!any_common) {
+  if (common.empty()) {
     return Error{ErrorCode::incompatible,
                  std::string("no common metric: ") + both_lists(snapshots, {}) + ", expected one that is in each"};
   }
@@ -231,6 +237,8 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
     }
   }
   if (in_bytes.size() == 1) return in_bytes.front();
+  // Goroutines, threads, a custom profile of Go.
+  if (common.size() == 1 && !is_cpu_time(snapshots)) return common.front();
   // Formats that count objects and know no sizes.
   for (const char* counts : {"inuse_objects", "live", "alloc_objects"}) {
     if (in_bytes.empty() && in_all(snapshots, counts)) return std::string(counts);
