@@ -65,6 +65,7 @@ void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers
     }
     session.passed(line, was_taken);
     session.evidence().line_ended(line.text);
+    session.weak_evidence().line_ended(line.text);
     if (!was_taken && !trim(line.text).empty()) {
       ++unused;
       if (!first_unused) first_unused = line.offset;
@@ -123,6 +124,7 @@ Match sniff_log(std::string_view head) {
   bool is_met_again = false;
   session.recorder().each_series(
       [&](std::string_view, const Recorder::Growth& growth) { is_met_again = is_met_again || growth.readings > 1; });
+  if (!is_sure && session.weak_evidence().is_log()) return Match::possible;
   if (!is_sure && is_met_again) return Match::no;
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   if (!is_sure && session.recorder().reading_count() * 4 < lines) return Match::no;

@@ -216,7 +216,8 @@ class JsonLines final : public Matcher {
       std::string name = named(one);
       if (met.contains(name) && !one.parent.empty()) name = with_tag(name, "of", one.parent.substr(0, kMostLabelBytes));
       if (const std::size_t n = ++met[name]; n > 1) name = with_tag(name, "n", std::to_string(n));
-      session.evidence().reading(name, text, 0, facts);
+      if (one.is_firm) session.evidence().reading(name, text, 0, facts);
+      session.weak_evidence().reading(name, text, 0, facts);
       readings.push_back({std::move(name), one.unit, one.quantity, false, !one.is_firm});
     }
     session.recorder().record(kPlain, facts, readings);

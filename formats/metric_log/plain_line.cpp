@@ -267,6 +267,9 @@ class PlainLines final : public Matcher {
   /// A unit of bytes or a word says so.
   static bool is_about_memory(std::string_view text, const Number& number, Key& key) {
     if (is_other_measure(key.words)) return false;
+    // "alloc_traits.h:464" is a place in a source file.
+    const std::string_view raw = text.substr(key.begin, number.begin - key.begin);
+    if (number.unit == 0 && raw.ends_with(":") && contains(raw, ".")) return false;
     if (number.unit == 0)
       return key.has_separator && !number.decimal.has_point && has_memory_word(key.words) &&
              !name_of_words(key.words).empty();
@@ -333,8 +336,9 @@ class PlainLines final : public Matcher {
       if (!in_bytes && !is_count && number.decimal.has_point)
         session.notes().add(Severity::warning, "numbers with a fraction and no unit are rounded", line.offset);
       reading.quantity = *quantity;
-      if (!reading.is_tentative || has_memory_word(hit.key.words))
-        session.evidence().reading(reading.name, line.text, number.begin, facts);
+      if (!reading.is_tentative) session.evidence().reading(reading.name, line.text, number.begin, facts);
+      if (!reading.is_tentative || (number.unit != 0 && has_memory_word(hit.key.words)))
+        session.weak_evidence().reading(reading.name, line.text, number.begin, facts);
       readings.push_back(std::move(reading));
     }
     session.recorder().record(kPlain, facts, readings);

@@ -14,8 +14,19 @@ struct Synonym {
   std::string_view beside;
 };
 constexpr Synonym kSynonyms[] = {
-    {"allocs", "alloc_objects", ""}, {"size", "alloc_space", "allocs"},    {"objects", "inuse_objects", ""},
-    {"space", "inuse_space", ""},    {"allocations", "inuse_objects", ""}, {"size", "inuse_space", ""},
+    {"allocs", "alloc_objects", ""},
+    {"size", "alloc_space", "allocs"},
+    {"objects", "inuse_objects", ""},
+    {"space", "inuse_space", ""},
+    {"allocations", "inuse_objects", ""},
+    {"size", "inuse_space", ""},
+    // Perfetto's heapprofd, as traceconv writes it.
+    {"Unreleased malloc count", "inuse_objects", ""},
+    {"Unreleased malloc size", "inuse_space", ""},
+    {"Total malloc count", "alloc_objects", ""},
+    {"Total malloc size", "alloc_space", ""},
+    {"Total allocation count", "alloc_objects", ""},
+    {"Total allocation size", "alloc_space", ""},
 };
 
 bool has(const std::vector<ColumnPlan>& plans, std::string_view name) {

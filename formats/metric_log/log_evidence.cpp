@@ -1,4 +1,4 @@
-#include "formats/metric_log/evidence.hpp"
+#include "formats/metric_log/log_evidence.hpp"
 
 #include <algorithm>
 
