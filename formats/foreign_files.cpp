@@ -197,8 +197,6 @@ constexpr Document kDocuments[] = {
     {"=erl_crash_dump:", "", "a crash dump of Erlang, which holds one moment"},
     {"MALLOC:", "Bytes in use by application",
      "statistics of tcmalloc (MallocExtension::GetStats), which are not read yet; give heap profiles (HEAPPROFILE)"},
-    {"MB goal, ", "gc 1 @",
-     "Go's gctrace, which is not read yet; give heap profiles (net/http/pprof) or log runtime.MemStats"},
     {"\nTotal Usage - ", "Virtual space:", "the JVM's VM.metaspace, which is not read yet"},
     {"\nNamespace:", "\nContainers:", "the output of kubectl describe: limits and requests, nothing measured"},
 };

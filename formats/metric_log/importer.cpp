@@ -35,6 +35,7 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
   all.push_back(make_memory_dict_matcher());
   all.push_back(make_memory_info_matcher());
   all.push_back(make_oom_message_matcher());
+  all.push_back(make_gc_log_matcher());
   all.push_back(make_torchsharp_matcher());
   all.push_back(make_mprof_matcher());
   all.push_back(make_json_line_matcher());

@@ -22,7 +22,7 @@ constexpr std::size_t kMostLevels = 32;      // of nesting; deeper lines are rea
 constexpr std::size_t kMostReadings = 4096;  // of one line
 constexpr std::size_t kMostLabelBytes = 128;
 
-using Tags = std::vector<std::pair<std::string, std::string>>;
+using Labels = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::array<std::string_view, 26> kLabels = {
     "pid",  "name",     "command",   "cmd",     "process", "device", "gpu",    "index", "id",
@@ -52,7 +52,7 @@ struct Found {
   Quantity quantity;
   std::string unit;
   bool is_firm = false;
-  Tags tags;
+  Labels tags;
 };
 
 /// Reads one line; false where it is not one JSON object.
@@ -91,7 +91,7 @@ class JsonLine {
   bool object(const std::string& key) {
     if (++level_ > kMostLevels || !take('{')) return false;
     const std::size_t first = found_.size();
-    Tags tags;
+    Labels tags;
     if (!take('}')) {
       do {
         std::string name;
@@ -122,7 +122,7 @@ class JsonLine {
   }
 
   /// `tags`: of the object that the value is a member of; null in an array.
-  bool value(const std::string& key, const std::string& parent, Tags* tags) {
+  bool value(const std::string& key, const std::string& parent, Labels* tags) {
     blanks();
     if (at_ == text_.size()) return false;
     switch (text_[at_]) {
@@ -146,7 +146,7 @@ class JsonLine {
     }
   }
 
-  void member(const std::string& key, const std::string& parent, std::string_view text, bool is_text, Tags& tags) {
+  void member(const std::string& key, const std::string& parent, std::string_view text, bool is_text, Labels& tags) {
     if (level_ == 1 && std::find(kTimes.begin(), kTimes.end(), key) != kTimes.end()) {
       if (!is_text) time_ns_ = time_of(text);
       if (const std::optional<TimeStamp> time = is_text ? find_time(text) : std::nullopt) time_ns_ = time->ns;

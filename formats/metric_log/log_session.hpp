@@ -87,6 +87,7 @@ std::unique_ptr<Matcher> make_torchsharp_matcher();
 std::unique_ptr<Matcher> make_memory_summary_matcher();
 std::unique_ptr<Matcher> make_memory_dict_matcher();
 std::unique_ptr<Matcher> make_memory_info_matcher();
+std::unique_ptr<Matcher> make_gc_log_matcher();
 std::unique_ptr<Matcher> make_mprof_matcher();
 std::unique_ptr<Matcher> make_oom_message_matcher();
 std::unique_ptr<Matcher> make_profiler_table_matcher();

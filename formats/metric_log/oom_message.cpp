@@ -41,13 +41,13 @@ constexpr std::array<Clause, 17> kClauses = {{
     {"oom.other_process", " has ", " memory in use"},
 }};
 
-struct Size {
+struct PrintedSize {
   std::size_t begin = 0, end = 0;
   Quantity quantity;
 };
 
 /// The next number with a unit of bytes.
-std::optional<Size> next_size(std::string_view text, std::size_t from) {
+std::optional<PrintedSize> next_printed_size(std::string_view text, std::size_t from) {
   for (std::size_t i = from; i < text.size(); ++i) {
     if (!is_digit(text[i]) || (i > 0 && (is_word(text[i - 1]) || text[i - 1] == '.'))) continue;
     Decimal number;
@@ -59,7 +59,7 @@ std::optional<Size> next_size(std::string_view text, std::size_t from) {
     while (unit_end < text.size() && is_letter(text[unit_end])) ++unit_end;
     const std::uint64_t bytes = size_unit(text.substr(unit, unit_end - unit), false);
     const std::optional<Quantity> quantity = bytes == 0 ? std::nullopt : scale(number, bytes);
-    if (quantity) return Size{i, unit_end, *quantity};
+    if (quantity) return PrintedSize{i, unit_end, *quantity};
     i = std::max(i, end - 1);
   }
   return std::nullopt;
@@ -84,8 +84,8 @@ class OomMessage final : public Matcher {
     if (!torch && !xla) return false;
     const std::string_view device = digits_behind(text, "GPU ");
     std::vector<Reading> readings;
-    for (std::optional<Size> size = next_size(text, 0); size && readings.size() < kMostReadings;
-         size = next_size(text, size->end)) {
+    for (std::optional<PrintedSize> size = next_printed_size(text, 0); size && readings.size() < kMostReadings;
+         size = next_printed_size(text, size->end)) {
       const Clause* const clause = clause_of(text.substr(0, size->begin), text.substr(size->end));
       if (clause == nullptr) continue;
       std::string name(clause->counter);

@@ -31,6 +31,7 @@ constexpr KindText kKinds[] = {
     {kMprof, "mprof", "memory_profiler"},
     {kProfilerTable, "line table", "memory_profiler"},
     {kOomMessage, "out of memory", ""},
+    {kGcLog, "garbage collections", ""},
     {kPlain, "metric lines", ""},
     {kPattern, "own pattern", ""},
 };

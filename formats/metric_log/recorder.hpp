@@ -30,6 +30,7 @@ enum Kind : std::uint16_t {
   kProfilerTable = 64,
   kPattern = 128,
   kOomMessage = 256,
+  kGcLog = 512,
 };
 
 /// Points that a log is kept with at most; beyond, they are thinned() by half. 10 000 points of 7 counters are

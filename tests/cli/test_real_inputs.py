@@ -205,6 +205,21 @@ class RealInputs(CliTest):
         roomy = old.replace("2.00 GiB", "20.00 MiB") % "reserved in total by PyTorch"
         self.assertIn("fragmentation", self.run_it("info", self.text("roomy.txt", roomy + "\n"))[0])
 
+    def test_logs_of_garbage_collectors_are_read(self):
+        """What is live after a collection of the whole heap; figures of the lines."""
+        logs = {
+            "[0.1s][info][gc] GC(%d) Pause Full (System.gc()) 30M->%dM(64M) 19.4ms\n[0.1s][info][gc,heap] GC(1) Eden regions: 1->0(1)\n": "heap_after_full_gc",
+            "[2026-11-26T14:46:57.%d+0000][0.5s][info][gc   ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 48M->%dM(64M) 1ms\n": "heap_after_gc",
+            "[0.4s][info][gc] GC(%d) Garbage Collection (Warmup) 60M(9%%)->%dM(3%%)\n": "heap_after_full_gc",
+            "%d.1: [Full GC (Ergonomics) [PSYoungGen: 9K->0K(7K)] [ParOldGen: 8K->5K(2K)] 90M->%dM(64M), [Metaspace: 3K->3K(9K)], 0.03 secs]\n": "heap_after_full_gc",
+            "[47:0x4f]   3%d2 ms: Mark-Compact 97.1 (28.2) -> %d.0 (64.0) MB, 7.30 / 0.00 ms\n": "heap_after_full_gc",
+            "gc %d @0.046s 0%%: 0.2+5.0+0.009 ms clock, 0.5+0/0.3/0.1+0.01 ms cpu, 3->14->%d MB, 4 MB goal, 0 MB stacks, 2 P\n": "heap_after_full_gc"}
+        for line, name in logs.items():
+            out = self.counters(self.text("gc.log", "".join(line % (i, 10 * i) for i in range(1, 4))))
+            self.assertEqual(out[name], (10 * MIB, 30 * MIB), line)
+            self.assertEqual(set(out) - {name, "heap_total"}, set(), line)
+            self.assertEqual(out.get("heap_total", (64 * MIB,) * 2), (64 * MIB,) * 2, line)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
