@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
+#include <vector>
 
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/gate/leak_id.hpp"
@@ -28,7 +30,7 @@ class Checker {
       : report_(report), overall_(report.trend.series.overall), allowances_(allowances), today_(today) {}
 
   void run() {
-    find_owned_rows();
+    find_rows();
     for (std::size_t i = 0; i < report_.budgets.size(); ++i) {
       const Budget& budget = report_.budgets[i];
       switch (budget.scope) {
@@ -50,34 +52,45 @@ class Checker {
   }
 
  private:
-  bool row_matches(const Budget& budget, std::uint32_t row) {
-    if (overall_.options.by != GroupBy::stack) {
-      const std::string& key = overall_.keys[overall_.rows[row].key];
-      return matches(budget.function, key) && matches(budget.file, key) && matches(budget.module, key);
+  /// Budgets whose patterns a frame fits; asked once of each frame that has other texts.
+  const std::vector<std::size_t>& budgets_of(const FrameView& frame) {
+    const auto [at, is_new] =
+        budgets_of_.try_emplace({frame.function.data(), frame.file.data(), frame.module.data(), frame.function.size()});
+    for (std::size_t b = 0; is_new && b < report_.budgets.size(); ++b) {
+      const Budget& budget = report_.budgets[b];
+      const bool asks = has_patterns(budget) || budget.scope == BudgetScope::match;
+      if (asks && matches(budget.function, frame.function) && matches(budget.file, frame.file) &&
+          matches(budget.module, frame.module))
+        at->second.push_back(b);
     }
-    const auto named = [&] {
-      return std::any_of(frames_.begin(), frames_.end(), [&](const FrameView& frame) {
-        return matches(budget.function, frame.function) && matches(budget.file, frame.file) &&
-               matches(budget.module, frame.module);
-      });
-    };
-    overall_.frames(overall_.rows[row], frames_);
-    if (named()) return true;
-    const Counterpart* const before = overall_.counterpart(overall_.rows[row].key);
-    if (before == nullptr) return false;
-    overall_.view->frames(before->before, frames_);
-    return named();
+    return at->second;
   }
 
-  /// Rows that a budget with patterns names: those without patterns are not for them.
-  void find_owned_rows() {
+  /// Rows by budget. What a budget with patterns names is not for those without patterns.
+  void find_rows() {
     used_.assign(allowances_.size(), 0);
     owned_.assign(overall_.rows.size(), 0);
-    for (const Budget& budget : report_.budgets) {
-      if (!has_patterns(budget)) continue;
-      for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-        if (owned_[row] == 0 && row_matches(budget, row)) owned_[row] = 1;
+    rows_of_.resize(report_.budgets.size());
+    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
+      const auto fits = [&](const FrameView& frame) {
+        for (const std::size_t b : budgets_of(frame)) {
+          if (!rows_of_[b].empty() && rows_of_[b].back() == row) continue;
+          rows_of_[b].push_back(row);
+          if (has_patterns(report_.budgets[b])) owned_[row] = 1;
+        }
+      };
+      if (overall_.options.by != GroupBy::stack) {
+        FrameView group;
+        group.function = group.file = group.module = overall_.keys[overall_.rows[row].key];
+        fits(group);
+        continue;
       }
+      overall_.frames(overall_.rows[row], frames_);
+      std::for_each(frames_.begin(), frames_.end(), fits);
+      const Counterpart* const before = overall_.counterpart(overall_.rows[row].key);
+      if (before == nullptr) continue;
+      overall_.view->frames(before->before, frames_);
+      std::for_each(frames_.begin(), frames_.end(), fits);
     }
   }
 
@@ -152,8 +165,10 @@ class Checker {
     const Budget& budget = report_.budgets[number];
     std::vector<GateFinding> within;
     std::vector<GateFinding> unjudged;
-    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-      if (has_patterns(budget) ? !row_matches(budget, row) : owned_[row] != 0) continue;
+    const bool named = has_patterns(budget);
+    for (std::uint32_t i = 0; i < (named ? rows_of_[number].size() : overall_.rows.size()); ++i) {
+      const std::uint32_t row = named ? rows_of_[number][i] : i;
+      if (!named && owned_[row] != 0) continue;
       GateFinding finding;
       finding.budget = number;
       finding.row = row;
@@ -272,12 +287,8 @@ class Checker {
   void check_sum(std::size_t number) {
     const Budget& budget = report_.budgets[number];
     double growth = 0;
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-      if (!row_matches(budget, row)) continue;
-      rows.push_back(row);
-      growth += static_cast<double>(overall_.rows[row].value.growth());
-    }
+    const std::vector<std::uint32_t>& rows = rows_of_[number];
+    for (const std::uint32_t row : rows) growth += static_cast<double>(overall_.rows[row].value.growth());
     GateFinding finding;
     finding.verdict = verdict_of_sum(rows);
     finding.rows = rows.size();
@@ -291,8 +302,11 @@ class Checker {
   const GrowthReport& overall_;
   const std::vector<Allowance>& allowances_;
   const std::string& today_;
-  std::vector<std::uint8_t> owned_;  // by row
-  std::vector<std::uint8_t> used_;   // by allowance
+  using Texts = std::tuple<const char*, const char*, const char*, std::size_t>;
+  std::map<Texts, std::vector<std::size_t>> budgets_of_;
+  std::vector<std::vector<std::uint32_t>> rows_of_;  // by budget
+  std::vector<std::uint8_t> owned_;                  // by row
+  std::vector<std::uint8_t> used_;                   // by allowance
   std::vector<FrameView> frames_;
 };
 

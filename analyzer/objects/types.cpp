@@ -82,7 +82,7 @@ Status fill(RetainedReport& out, std::size_t snapshot, const std::vector<std::ui
   }
   for (std::size_t type = 0; type < totals.size(); ++type) {
     heap.reachable += totals[type].self;
-    out.rows[rows[type]].at[snapshot] = totals[type];
+    if (totals[type] != TypeTotals{}) out.rows[rows[type]].at.set(snapshot, totals[type]);
   }
   heap.unreachable = {all.objects - heap.reachable.objects, all.bytes - heap.reachable.bytes};
   return ok();

@@ -34,6 +34,14 @@ Site site_of(std::vector<FrameView>& frames) {
   return frames.empty() ? Site{} : Site{frames.front(), via};
 }
 
+/// In the order of its letters. The same text of a dictionary is not read to see that: many lines are of one file.
+struct Text {
+  std::string_view text;
+  friend bool operator<(const Text& a, const Text& b) {
+    return (a.text.data() != b.text.data() || a.text.size() != b.text.size()) && a.text < b.text;
+  }
+};
+
 /// Rows of one line and role.
 struct Held {
   Site site;
@@ -58,7 +66,7 @@ class PeakParts {
       site.frame.function = "[no stack recorded]";
       site.frame.pseudo = true;
     }
-    Held& sum = sums_[{row.role, site.frame.function, site.frame.file, site.frame.line}];
+    Held& sum = sums_[{Text{row.role}, Text{site.frame.function}, Text{site.frame.file}, site.frame.line}];
     if (sum.blocks == 0) {
       sum.site = site;
       sum.role = row.role;
@@ -107,7 +115,7 @@ class PeakParts {
 
   const StackView& view_;
   StackId no_stack_;
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t>, Held> sums_;
+  std::map<std::tuple<Text, Text, Text, std::int32_t>, Held> sums_;
   std::vector<FrameView> frames_;
 };
 

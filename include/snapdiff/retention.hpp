@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -68,14 +70,37 @@ struct TypeTotals {
   friend bool operator==(const TypeTotals&, const TypeTotals&) = default;
 };
 
+/// Totals by snapshot, of which most may be nothing: a type of one snapshot in a series of thousands.
+class TotalsBySnapshot {
+ public:
+  void resize(std::size_t snapshots) { size_ = snapshots; }
+  std::size_t size() const { return size_; }
+  /// In the order of snapshots.
+  void set(std::size_t snapshot, const TypeTotals& totals) {
+    if (known_.empty() || known_.back().first != snapshot) known_.emplace_back(snapshot, TypeTotals{});
+    known_.back().second = totals;
+  }
+  TypeTotals operator[](std::size_t snapshot) const {
+    const auto at = std::lower_bound(known_.begin(), known_.end(), snapshot,
+                                     [](const auto& known, std::size_t wanted) { return known.first < wanted; });
+    return at != known_.end() && at->first == snapshot ? at->second : TypeTotals{};
+  }
+  /// Those that are something, with their snapshots.
+  const std::vector<std::pair<std::size_t, TypeTotals>>& known() const { return known_; }
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<std::pair<std::size_t, TypeTotals>> known_;
+};
+
 struct RetainedRow {
   std::string kind;  ///< the format's class of kinds, or ""
   std::string type;
-  std::vector<TypeTotals> at;  ///< by snapshot
-  ObjectSum fresh;             ///< RetainedReport::fresh of this type
+  TotalsBySnapshot at;
+  ObjectSum fresh;  ///< RetainedReport::fresh of this type
 
-  const TypeTotals& first() const { return at.front(); }
-  const TypeTotals& last() const { return at.back(); }
+  TypeTotals first() const { return at[0]; }
+  TypeTotals last() const { return at[at.size() - 1]; }
 };
 
 /// Types of one or more heaps. Rows: every type met, most growth of retained bytes (of one heap: most

@@ -200,7 +200,9 @@ class Structure {
       return 0.3 * callers + 0.3 * callees + 0.1 * ratio + 0.25 * name + (same_file ? 0.05 : 0);
     };
     if (alike(1) < kNothing) return 0;
-    const double name = std::max(last_.likeness(g), 0.9 * shorter_.likeness(g));
+    const bool same = a_.functions[f].last.size() == a_.functions[f].shorter.size() &&
+                      b_.functions[g].last.size() == b_.functions[g].shorter.size();
+    const double name = same ? last_.likeness(g) : std::max(last_.likeness(g), 0.9 * shorter_.likeness(g));
     // Another name altogether: only where there is much around it, and all of that the same. A function that came with
     // one caller and one callee may as well be new, and so may one that allocates for one caller.
     return name >= 0.3 || (known && std::min(callers, callees) >= 0.7) ? alike(name) : 0;
