@@ -222,6 +222,12 @@ void note_idle_filters(Comparison& c) {
   note(c.options.show, "show", &Visibility::any_show);
 }
 
+void note_profiler(Comparison& c) {
+  const auto has_profiler = [](const auto& visibility) { return visibility->any_profiler(); };
+  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(), has_profiler))
+    c.notes.add(Severity::info, "memory of the profiler itself is filtered out: --allocator-frames show keeps it");
+}
+
 void note_missing_label(Comparison& c) {
   const std::string& key = c.options.label_key;
   if (c.options.by != GroupBy::label) return;
@@ -268,6 +274,7 @@ void filter_frames(const Dictionaries& dictionaries, const FrameFilters& filters
     c.dictionaries[d] = std::make_shared<Visibility>(dictionaries.all[d], filters);
   });
   note_idle_filters(c);
+  note_profiler(c);
   note_missing_label(c);
   for (std::uint32_t d = 0; d < c.dictionaries.size(); ++d)
     c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, c.options.fold_recursion)));

@@ -1,5 +1,6 @@
 // What a report asks of a comparison later: the frames of its stacks, in words and in order.
 
+#include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -70,6 +71,16 @@ constexpr std::size_t kMostStackText = std::size_t{1} << 20;
 
 std::size_t text_of(const FrameView& frame) { return frame.function.size() + frame.file.size() + frame.module.size(); }
 
+/// Own code above an event loop, below which there is none, only started the program: the stack is the libraries'.
+void fold_start(const Visibility& visibility, std::span<const FrameId> frames, std::vector<FrameView>& out) {
+  const auto is_loop = [&](FrameId frame) { return visibility.kind(frame) == FrameKind::loop; };
+  const auto loop = std::find_if(frames.begin(), frames.end(), is_loop);
+  if (loop == frames.end()) return;
+  const auto begin = out.begin() + (loop - frames.begin());
+  if (std::any_of(out.begin(), begin, [](const FrameView& frame) { return !frame.library; })) return;
+  for (auto frame = begin; frame != out.end(); ++frame) frame->library = true;
+}
+
 }  // namespace
 
 void ComparisonView::leave_frames_out(std::vector<FrameView>& frames) const {
@@ -111,6 +122,7 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
     // Who asks for all frames gets library frames as any other.
     out.back().library = !shows_all_ && visibility.is_library(frame);
   }
+  if (!shows_all_) fold_start(visibility, visible, out);
   leave_frames_out(out);
 }
 

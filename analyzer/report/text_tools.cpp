@@ -1,4 +1,5 @@
 #include "analyzer/report/text_tools.hpp"
+#include "analyzer/report/short_names.hpp"
 #include "snapdiff/writing_direction.hpp"
 
 #include <algorithm>
@@ -175,6 +176,11 @@ std::string cut_middle(std::string_view text, std::size_t width, std::string_vie
 
 std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis) {
   if (display_width(text) <= width) return std::string(text);
+  const std::vector<std::string> shorter = shorter_names(text, ellipsis);
+  for (const std::string& form : shorter) {
+    if (display_width(form) <= width) return form;
+  }
+  if (!shorter.empty()) text = shorter.back();
   // "module+0x1234": the offset is the name.
   const std::size_t offset = text.rfind("+0x");
   const std::size_t at = text.find_last_of(":./");

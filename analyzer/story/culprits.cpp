@@ -9,6 +9,7 @@
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -41,7 +42,7 @@ void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& fu
     if (!frame->library || frame.base() - 1 == at) out.path.push_back(*frame);
   }
   if (at != frames.begin() && (at - 1)->library && !at->library && autograd_node(at->function).empty())
-    out.via = (at - 1)->function;
+    out.via = called_name({frames.begin(), at});
   out.own = !at->library && !at->pseudo;
 }
 
