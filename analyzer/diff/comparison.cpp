@@ -178,6 +178,13 @@ void note_facts(Comparison& c) {
     if (facts.is_delta && c.metric.starts_with("alloc_"))
       c.notes.add(Severity::warning, "alloc_* of a delta profile already are differences over its duration");
   }
+  const bool knows_live = std::ranges::any_of(c.sides, [](const Side& side) {
+    const auto& columns = side.ref.snapshot->samples.columns;
+    return std::ranges::any_of(columns, [](const Column& column) { return !column.type.name.starts_with("alloc_"); });
+  });
+  if (!knows_live)
+    c.notes.add(Severity::warning,
+                "allocations, freed or not: growth here is no leak; record memory in use (a heap profile)");
   if (unknown > 0)
     c.notes.add(Severity::warning, "values that an input does not know: such rows are not compared", std::nullopt,
                 unknown);

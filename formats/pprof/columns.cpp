@@ -84,9 +84,11 @@ std::vector<ColumnPlan> plan_columns(const ProfileTables& tables) {
       if (!is_written(each.canonical) && !has(plans, each.canonical)) name = each.canonical;
     }
     ColumnPlan plan;
-    plan.type.name = unique_name(plans, name);
     plan.type.unit = tables.text(tables.sample_types[i].unit, tables.sample_types[i].offset);
     plan.written_name = written[i];
+    // Bytes that were allocated, freed or not: nothing of what is in use.
+    if (written[i] == "allocations" && bytes_per(plan.type.unit)) name = "alloc_space";
+    plan.type.name = unique_name(plans, name);
     normalise_unit(plan);
     plans.push_back(std::move(plan));
   }

@@ -1,10 +1,9 @@
 """Inputs as people bring them: lists that leave rows out, logs and documents that look like logs, leak checks."""
-import gzip
 import json
 import re
 import unittest
 
-from heaps import CliTest
+from heaps import CliTest, pprof
 
 MIB = 1 << 20
 
@@ -219,6 +218,19 @@ class RealInputs(CliTest):
             self.assertEqual(out[name], (10 * MIB, 30 * MIB), line)
             self.assertEqual(set(out) - {name, "heap_total"}, set(), line)
             self.assertEqual(out.get("heap_total", (64 * MIB,) * 2), (64 * MIB,) * 2, line)
+
+    def test_names_of_metrics_say_what_is_in_use(self):
+        """heapprofd's names, a file with one metric, and allocations, which never are in use."""
+        def report(*types):
+            stack = ["f", "main"]
+            files = [self.write("p%d.pb.gz" % i, pprof(list(types), [(stack, [i * 1000 + n for n in range(len(types))])])) for i in (1, 2)]
+            return self.story(*files)
+        heapprofd = report(("Unreleased malloc count", "count"), ("Unreleased malloc size", "bytes"), ("Total malloc size", "bytes"))
+        self.assertEqual((heapprofd["metric"], heapprofd["total"]["growth"]), ("inuse_space", 1000))
+        self.assertEqual(report(("goroutine", "count"))["metric"], "goroutine")
+        allocations = report(("allocations", "bytes"))
+        self.assertEqual(allocations["metric"], "alloc_space")
+        self.assertIn("growth here is no leak", json.dumps(allocations["notes"]))
 
 
 if __name__ == "__main__":
