@@ -124,6 +124,9 @@ std::optional<std::size_t> take_length(std::string_view head, std::size_t& at) {
 /// unit, which no packet does. Source: perfetto's protos/perfetto/trace/trace.proto.
 bool is_perfetto(std::string_view head) {
   constexpr int kLookedAt = 4;
+  // A newline is the byte that a packet begins with: text is none.
+  const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t'; };
+  if (std::all_of(head.begin(), head.end(), is_text)) return false;
   std::size_t at = 0;
   for (int packet = 0; packet < kLookedAt; ++packet) {
     if (at >= head.size() || head[at] != '\x0a') return false;

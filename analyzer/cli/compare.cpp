@@ -45,20 +45,24 @@ void add_import_notes(GrowthReport& report, report::Form form) {
   }
 }
 
-void tell_import_notes(const SnapshotRef& ref) {
+void tell_import_notes(const SnapshotRef& ref, const Wording& words) {
   for (const Note& note : ref.snapshot->facts.notes.all()) {
     if (note.severity == Severity::info) continue;
     const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
     say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
-        escape_for_terminal(ref.ref + ": " + note.text) + times);
+        escape_for_terminal(words ? words(ref.ref + ": " + note.text) : ref.ref + ": " + note.text) + times);
   }
 }
 
-int tell_notes(const Loaded& loaded, const Options& options) {
-  for (const LoadedSnapshot& s : loaded.snapshots) tell_import_notes(s.ref);
-  if (!loaded.chosen.empty()) say("note: " + escape_for_terminal(loaded.chosen));
-  for (const LeftOut& one : loaded.left_out) say("warning: left out: " + escape_for_terminal(one.why));
-  for (const Note& note : loaded.notes.all()) say_note(note);
+int tell_notes(const Loaded& loaded, const Options& options, const Wording& words) {
+  const auto told = [&](const std::string& text) { return escape_for_terminal(words ? words(text) : text); };
+  for (const LoadedSnapshot& s : loaded.snapshots) tell_import_notes(s.ref, words);
+  if (!loaded.chosen.empty()) say("note: " + told(loaded.chosen));
+  for (const LeftOut& one : loaded.left_out) say("warning: left out: " + told(one.why));
+  for (Note note : loaded.notes.all()) {
+    if (words) note.text = words(note.text);
+    say_note(note);
+  }
   return options.strict && loaded.partial() ? kExitBadInput : kExitDone;
 }
 

@@ -81,6 +81,14 @@ void say(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void say_at_once(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 void say_note(const Note& note) {
   say(std::string(note.severity == Severity::info ? "note: " : "warning: ") + escape_for_terminal(note.text));
 }

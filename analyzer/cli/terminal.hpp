@@ -42,6 +42,8 @@ int tell_failure(const Error& error);
 
 /// A remark on stderr: "note: ..." or "warning: ...", made harmless.
 void say_note(const Note& note);
+/// To standard error, without a buffer: in handlers of signals.
+void say_at_once(std::string_view text);
 
 /// Bytes of an input made harmless for a terminal: control characters and bytes that are no valid
 /// UTF-8 as \xNN.
