@@ -177,16 +177,11 @@ int run_list(const Arguments& arguments) {
     fail({ErrorCode::usage, "list --as " + options.as + ": expected text or json; 'snapdiff sql' gives the others"});
   }
   store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
-  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
+  const std::vector<store::SeriesInfo> listed = value_or_throw(store.list(options.operands));
   for (const std::string& name : options.operands) {
     if (std::none_of(listed.begin(), listed.end(), [&](const auto& series) { return series.name == name; })) {
       fail({ErrorCode::usage, "no series '" + name + "'", std::nullopt, store.path()});
     }
-  }
-  if (!options.operands.empty()) {
-    std::erase_if(listed, [&](const store::SeriesInfo& series) {
-      return std::find(options.operands.begin(), options.operands.end(), series.name) == options.operands.end();
-    });
   }
   const std::string text =
       form == report::Form::json ? list_json(listed) : list_text(listed, !options.operands.empty());

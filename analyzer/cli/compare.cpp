@@ -1,5 +1,9 @@
 #include "analyzer/cli/compare.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/files.hpp"
@@ -79,12 +83,18 @@ int show_counters(const Loaded& loaded, const Options& options, const report::St
   return tell_notes(loaded, options);
 }
 
-void write_output(const std::string& path, std::string_view bytes) {
+void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
+  const auto is_path = [&path](const std::string& input) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, input, ignored);
+  };
+  if (path != "-" && std::any_of(inputs.begin(), inputs.end(), is_path))
+    fail({ErrorCode::usage, "not replaced: it is what this command reads, expected another name", std::nullopt, path});
   value_or_throw(path == "-" ? print_data(bytes) : session::write_file(path, bytes));
 }
 
-void write_and_tell(const std::string& path, std::string_view bytes) {
-  write_output(path, bytes);
+void write_and_tell(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
+  write_output(path, bytes, inputs);
   if (path != "-")
     say("wrote " + escape_for_terminal(path) + " (" + bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
 }

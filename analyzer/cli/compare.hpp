@@ -59,11 +59,11 @@ std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::
 /// Prints that answer and the notes. Returns the exit code.
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);
 
-/// session::write_file(), or stdout for "-". Throws io, about `path`.
-void write_output(const std::string& path, std::string_view bytes);
+/// session::write_file(), or stdout for "-". Never over one of the `inputs`. Throws usage, io, about `path`.
+void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs = {});
 
 /// The same, and says so of a file.
-void write_and_tell(const std::string& path, std::string_view bytes);
+void write_and_tell(const std::string& path, std::string_view bytes, std::span<const std::string> inputs = {});
 
 /// What a command does with operands once its words are understood: opens them (load_operands()), makes a report and
 /// prints it. Returns the exit code.

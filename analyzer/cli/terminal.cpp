@@ -75,6 +75,15 @@ Status print_report(std::string_view data, report::Form form) {
   return for_eyes ? print_data(report::isolated(data)) : print_data(data);
 }
 
+std::optional<bool> ask(std::string_view question) {
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) return std::nullopt;
+  const std::string text = std::string(question) + " [y/N] ";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::string answer;
+  for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) answer += static_cast<char>(c);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 void say(std::string_view line) {
   std::string text(line);
   text += '\n';

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,9 @@ Status print_data(std::string_view data);
 
 /// The same of a report: on a terminal that shows UTF-8, a text has marks around names with right-to-left letters.
 Status print_report(std::string_view data, report::Form form);
+
+/// A question on stderr, answered on the standard input: true for "y" or "yes". Nothing where either is no terminal.
+std::optional<bool> ask(std::string_view question);
 
 /// One line on stderr.
 void say(std::string_view line);

@@ -81,8 +81,10 @@ class TrendTable {
 
  private:
   std::vector<std::int64_t> snapshots_of(const std::string& name) {
-    std::vector<std::int64_t> ids = snapshots_of_series(session_.db(), name);
-    if (ids.empty()) fail(ErrorCode::usage, "trend(series): no series '" + name + "' in the store");
+    const std::optional<SeriesOrder> order = read_order_of(session_.db(), name);
+    if (!order) fail(ErrorCode::usage, "trend(series): no series '" + name + "' in the store");
+    std::vector<std::int64_t> ids;
+    for (const SnapshotId id : order->snapshots) ids.push_back(static_cast<std::int64_t>(id));
     return ids;
   }
 
