@@ -224,7 +224,8 @@ class Pass {
       row.left_blocks = 1;
       row.left_bytes = row.bytes;
     }
-    if (roles_ != nullptr) row.role = roles_->of({life.stack, life.start, end, life.requested, life.unattributed});
+    if (roles_ != nullptr)
+      row.role = roles_->of({life.stack, life.start, end, life.requested, life.unattributed, address});
     const auto is_before = [](std::int64_t event) {
       return [event](const Moment& moment) { return moment.last < event; };
     };

@@ -51,9 +51,11 @@ class ShapeTree {
   std::uint32_t index_label_;
 };
 
-/// Breadth first from the roots along references that are not weak: per node its shape, kNoNode where no
-/// root reaches it. Objects of one level are visited in the order of their paths' hashes, so that who
-/// claims a shared object does not depend on where objects lie in the file.
+/// Shortest paths from the roots along references that are not weak: per node its shape, kNoNode where no root
+/// reaches it. Length counts only among paths with equally few steps through objects of the engine (code, object
+/// shapes, synthetic roots) and roots that pass (stack frames): a named path goes before. Objects of one level are
+/// visited in the order of their paths' hashes, so that who claims a shared object does not depend on where objects lie
+/// in the file.
 std::vector<std::uint32_t> find_shapes(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree);
 
 /// Objects by shape and snapshot. Most may be nothing: of thousands of snapshots each may have shapes of its own.

@@ -16,6 +16,11 @@ namespace {
 /// have figures that are nearly all 0.
 constexpr std::size_t kMostFigures = std::size_t{1} << 18;
 
+std::span<const Owner> first_owners(const RetainedReport& report) {
+  constexpr std::size_t kMost = 3;
+  return std::span(report.owners).first(std::min(kMost, report.owners.size()));
+}
+
 std::string counted_objects(std::int64_t objects) { return counted(objects, "object"); }
 
 class RetainedText {
@@ -76,12 +81,26 @@ class RetainedText {
     std::string out = wrapped_line(names(), style_);
     out += line("alive     ", sum_text(&HeapFacts::reachable));
     if (any(&HeapFacts::unreachable)) out += line("held by   ", "nothing: " + sum_text(&HeapFacts::unreachable));
+    if (any(&HeapFacts::soft))
+      out += line("soft      ", sum_text(&HeapFacts::soft) + " held softly: collected before memory runs out");
     if (any(&HeapFacts::detached)) out += line("detached  ", sum_text(&HeapFacts::detached) + " out of their document");
+    for (const Owner& owner : first_owners(report_)) out += line("keeps     ", owner_text(owner));
     if (report_.fresh)
       out += line("new       ", counted_objects(report_.fresh->objects) +
                                     (report_.has_bytes ? ", " + bytes_text(report_.fresh->bytes) : ""));
     out += line("roots     ", roots_text());
     return out;
+  }
+
+  /// "OrderCache.byId (HashMap) in App.CACHE  75.0 KiB -> 950 KiB, 400 -> 3600 Order".
+  std::string owner_text(const Owner& owner) const {
+    std::string text = printable(owner.holder);
+    if (!owner.above.empty()) text += " in " + printable(owner.above);
+    const auto change = [&](const Change& of, auto words) {
+      return grows_ ? words(of.baseline) + spaced(glyphs_.arrow) + words(of.current) : words(of.current);
+    };
+    text += "  " + change(owner.retained, [](std::int64_t bytes) { return bytes_text(bytes); }) + " in ";
+    return text + change(owner.held, [](std::int64_t n) { return count_text(n); }) + " " + printable(owner.type);
   }
 
   std::string roots_text() const {
@@ -194,6 +213,15 @@ std::string retained_json(const RetainedReport& report, const Style& style) {
       sum_json(json, "reachable", heap.reachable, report.has_bytes);
       sum_json(json, "unreachable", heap.unreachable, report.has_bytes);
       sum_json(json, "detached", heap.detached, report.has_bytes);
+      sum_json(json, "soft", heap.soft, report.has_bytes);
+    });
+    json.objects("owners", report.owners, [&](const Owner& owner) {
+      json.field("holder", owner.holder);
+      json.field_or_null("above", owner.above);
+      json.field("type", owner.type);
+      json_change_fields(json, owner.retained);
+      json.field("growth_objects", owner.held.growth());
+      json.field_or_null("detached", owner.detached_type);
     });
     json.field("sizes_estimated", report.sizes_estimated);
     const auto fresh = [&](const ObjectSum& sum) {

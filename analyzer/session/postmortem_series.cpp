@@ -161,7 +161,10 @@ Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
     if (loaded.snapshots.size() != 1) return std::nullopt;
     const LoadedSnapshot& whole = loaded.snapshots.front();
     const Snapshot& snapshot = *whole.ref.snapshot;
-    if (snapshot.allocator == nullptr) return std::nullopt;
+    if (snapshot.allocator == nullptr) {
+      if (snapshot.column("inuse_space") == nullptr) return std::nullopt;
+      return series_of_one(loaded);
+    }
     if (cuda::held_memory(snapshot)) return series_of_one(loaded);
     const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
     if (!trace) return std::nullopt;
@@ -202,9 +205,17 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
     add_left_out(loaded, request.notes);
     add_device_memory(series, refs, view, request);
     Postmortem report = value_or_throw(postmortem::assemble(refs, std::move(request)));
-    if (report.trend.series.overall.story != nullptr) tell_objects(report.trend.series.overall);
-    if (series.trace)
-      story::tell_peak(report.trend, value_or_throw(device_peak(series.trace->ref, view)), series.by_iteration);
+    if (report.trend.series.overall.story != nullptr) {
+      tell_objects(report.trend.series.overall, &report.trend.axis);
+      tell_reserved(report.trend.series.overall);
+    }
+    if (series.trace) {
+      const bool device = series.trace->ref.snapshot->allocator != nullptr;
+      story::tell_peak(
+          report.trend,
+          value_or_throw(device ? device_peak(series.trace->ref, view) : held_story(series.trace->ref, view)),
+          series.by_iteration);
+    }
     report.narrative = postmortem::tell(report, rules);
     return report;
   });

@@ -9,6 +9,7 @@
 #include "analyzer/story/sum_judge.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -69,6 +70,9 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole);
 /// Rows without callers (types, size classes): the parts of `weights` with the user's own types before those that a
 /// runtime makes on behalf of others, where both climb.
 std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights);
+
+/// The containers of one heap that hold most, at most five, none below kLeastShare of its bytes.
+std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole);
 
 /// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.
 std::vector<Suspect> suspects_of(const Story& story, bool with_rows);

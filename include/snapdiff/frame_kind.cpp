@@ -30,10 +30,10 @@ constexpr std::string_view kRuntimeTypes[] = {
     "/", "(root)", "root", "(program)", "(idle)", "(garbage collector)", "(native)", "(BUILTIN)", "(V8 API)", "(array)",
     "(string)", "(system)", "(code)", "(compiled code)", "(closure)", "(concatenated string)", "(sliced string)",
     "(number)", "(regexp)", "(symbol)", "(bigint)", "(object shape)", "(object elements)", "(hidden)", "(synthetic)",
-    "(anonymous)", "Object", "Array", "Function", "Map", "Set", "WeakMap", "WeakSet", "WeakRef", "Promise",
-    "ArrayBuffer", "SharedArrayBuffer", "Uint8Array", "Int8Array", "Uint16Array", "Int16Array", "Uint32Array",
-    "Int32Array", "Float32Array", "Float64Array", "Buffer", "FastBuffer", "Date", "Error", "RegExp", "Symbol",
-    "Generator", "AsyncGenerator", "DataView", "String", "Number", "Boolean",
+    "dead space of the collector", "(anonymous)", "Object", "Array", "Function", "Map", "Set", "WeakMap", "WeakSet",
+    "WeakRef", "Promise", "ArrayBuffer", "SharedArrayBuffer", "Uint8Array", "Int8Array", "Uint16Array", "Int16Array",
+    "Uint32Array", "Int32Array", "Float32Array", "Float64Array", "Buffer", "FastBuffer", "Date", "Error", "RegExp",
+    "Symbol", "Generator", "AsyncGenerator", "DataView", "String", "Number", "Boolean",
     // types of Python
     "dict", "list", "tuple", "str", "bytes", "bytearray", "int", "float", "complex", "bool", "set", "frozenset", "cell",
     "code", "function", "method", "module", "type", "object", "property", "frame", "traceback", "generator",
@@ -198,7 +198,11 @@ FrameKind module_kind(std::string_view module) {
   return find(module, {Where::module_start}).value_or(FrameKind::own);
 }
 
-bool is_runtime_type(std::string_view name) { return is_any(name, kRuntimeTypes); }
+bool is_runtime_type(std::string_view name) {
+  // Of C++ objects below JavaScript only elements of a page mean something to its author.
+  if (name.ends_with(" (native)") && !name.starts_with('<') && !name.starts_with("Detached <")) return true;
+  return is_any(name, kRuntimeTypes);
+}
 
 bool is_entry_point(std::string_view function) {
   const std::size_t at = function.find('@');  // __libc_start_main@@GLIBC_2.34

@@ -296,6 +296,9 @@ inline constexpr Rule kScript[] = {
     // Node calls the top level of a script by where it begins.
     {name_start, start, "(anonymous:L#1:C#1"},
     {name_start, library, "system / "},
+    {name_start, library, "blink::"},
+    {name_start, library, "cppgc::"},
+    {name_start, library, "Node / "},
     {file_part, dependency, "/node_modules/"},
     {file_start, dependency, "node_modules/"},
     {file_start, library, "node:"},

@@ -55,6 +55,7 @@ struct HeapFacts {
   std::int64_t weak = 0;  ///< of these, not followed
   ObjectSum reachable;    ///< == what the roots retain
   ObjectSum unreachable;
+  ObjectSum soft;      ///< of these, what soft references lead to: collected before memory runs out
   ObjectSum detached;  ///< out of their document, reachable or not
 };
 
@@ -103,6 +104,23 @@ struct RetainedRow {
   TypeTotals last() const { return at[at.size() - 1]; }
 };
 
+/// A container that keeps more than before, and what it keeps. Both ends of a comparison, or one heap alone.
+///   holder    how the container is called: "OrderCache.byId (HashMap)", "sessions (Map)"
+///   above     the named reference that leads there: "Shop.CACHE", "HelmetWrapper"; "" where `holder` says it
+///   type      what it holds more of: the program's own type where there is one
+///   types     type_text() of all types of which this container holds most of the growth; no type is in two owners
+///   retained  what the gained objects keep alive, at both ends; owners do not overlap
+///   held      objects of `type` there
+///   detached  of these, objects out of their document; `detached_type` says which
+struct Owner {
+  std::string holder, above, type;
+  bool own = true;  ///< `type` or the container is the program's own
+  std::vector<std::string> types;
+  Change retained;
+  Change held;
+  Change detached;
+  std::string detached_type;
+};
 /// Types of one or more heaps. Rows: every type met, most growth of retained bytes (of one heap: most
 /// retained) first.
 struct RetainedReport {
@@ -114,6 +132,7 @@ struct RetainedReport {
   /// Objects that were not in the first snapshot, are in the last, and, of three or more, were in an
   /// earlier one than the last too. Empty where objects cannot be distinguished.
   std::optional<ObjectSum> fresh;
+  std::vector<Owner> owners;  ///< OwnerReport of both ends, where it was asked for
   Notes notes;
 };
 
@@ -163,6 +182,10 @@ struct PathReport {
   ObjectSum hanging;                  ///< what hangs only on growing places, in the last snapshot; the shares' sum
   ObjectSum unreachable;              ///< matching objects of the last snapshot that no root reaches
   Notes notes;
+};
+
+struct OwnerReport {
+  std::vector<Owner> owners;  ///< most growth first
 };
 
 /// The dominator tree, types under types: an object adds to the place of the types that dominate it.
