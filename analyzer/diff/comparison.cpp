@@ -18,29 +18,61 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 /// From identities to units. It is asked for slots well before they are needed: with a million stacks each look-up is a
-/// cache miss.
+/// cache miss. Stacks of one dictionary that show all their frames differ, so that where all sides have one, a stack is
+/// looked up only where a shortened one looks like it.
 class IdentityTable {
  public:
-  explicit IdentityTable(std::size_t expected) {
-    index_.reserve(expected);
-    identity_.reserve(expected);
+  IdentityTable(const Comparison& c, std::size_t expected) {
+    const bool one = c.seen.size() == 1 &&
+                     std::all_of(c.sides.begin(), c.sides.end(), [](const Side& side) { return side.salted.empty(); });
+    if (one) {
+      for (const StackId stack : c.seen.front()->shortened)
+        find_or_add(c.seen.front()->identity[index_of(stack)], kNone);
+      if (rows_.empty()) return;
+    } else {
+      index_.reserve(expected);
+      rows_.reserve(expected);
+    }
+    unknown_are_new_ = one;
+    looks_up_ = true;
   }
 
-  void prefetch(const Hash128& identity) const { index_.prefetch(identity.low); }
+  void prefetch(const Hash128& identity) const {
+    if (looks_up_) index_.prefetch(identity.low);
+  }
 
-  /// The unit of this identity, a new one if there is none.
-  std::uint32_t unit(const Hash128& identity) {
-    const std::uint32_t known = index_.find(identity.low, [&](std::uint32_t u) { return identity_[u] == identity; });
-    if (known != HashIndex::kAbsent) return known;
-    const auto unit = static_cast<std::uint32_t>(identity_.size());
-    index_.insert(identity.low, unit);
-    identity_.push_back(identity);
-    return unit;
+  /// The unit of this identity; `next` if there is none.
+  std::uint32_t unit(const Hash128& identity, std::uint32_t next) {
+    if (!looks_up_) return next;
+    if (unknown_are_new_) {
+      const std::uint32_t row = find(identity);
+      if (row == HashIndex::kAbsent) return next;
+      if (rows_[row].unit == kNone) rows_[row].unit = next;
+      return rows_[row].unit;
+    }
+    return rows_[find_or_add(identity, next)].unit;
   }
 
  private:
+  struct Row {
+    Hash128 identity;
+    std::uint32_t unit = kNone;
+  };
+  std::uint32_t find(const Hash128& identity) const {
+    return index_.find(identity.low, [&](std::uint32_t row) { return rows_[row].identity == identity; });
+  }
+  std::uint32_t find_or_add(const Hash128& identity, std::uint32_t unit) {
+    const std::uint32_t known = find(identity);
+    if (known != HashIndex::kAbsent) return known;
+    index_.insert(identity.low, static_cast<std::uint32_t>(rows_.size()));
+    rows_.push_back({identity, unit});
+    return static_cast<std::uint32_t>(rows_.size() - 1);
+  }
+
+  bool looks_up_ = false;
+  bool unknown_are_new_ = false;
   HashIndex index_;
-  std::vector<Hash128> identity_;
+  std::vector<Row> rows_;
 };
 
 /// One side's entries into units; new units are represented by their first entry here.
@@ -61,7 +93,7 @@ Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>
     std::uint32_t u = memo ? unit_of_stack[index_of(side.stack[entry])] : kNone;
     if (u == kNone) {
       if (entry + kAhead < entries) table.prefetch(side.identity(entry + kAhead));
-      u = table.unit(side.identity(entry));
+      u = table.unit(side.identity(entry), static_cast<std::uint32_t>(c.values.size()));
       if (memo) unit_of_stack[index_of(side.stack[entry])] = u;
     }
     unit_of_entry[entry] = u;
@@ -93,8 +125,11 @@ Status join_equal(Comparison& c) {
   c.frames.clear();
   c.side.clear();
   c.stack.clear();
-  IdentityTable table(c.sides.front().stack.size() + c.sides.back().stack.size());
-  const std::size_t expected = c.sides.back().stack.size() + (c.sides.size() == 2 ? c.sides.front().stack.size() : 0);
+  IdentityTable table(c, c.sides.front().stack.size() + c.sides.back().stack.size());
+  const bool apart = c.sides.size() == 2 && c.seen.size() == 2;
+  const std::size_t expected = c.seen.size() == 1
+                                   ? c.seen.front()->fate.size()
+                                   : c.sides.back().stack.size() + (apart ? c.sides.front().stack.size() : 0);
   c.values.reserve(expected);
   c.frames.reserve(expected);
   c.side.reserve(expected);

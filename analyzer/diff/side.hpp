@@ -30,6 +30,7 @@ struct SeenStacks {
   std::vector<Fate> fate;
   std::vector<VisibleFrames> frames;
   std::vector<Hash128> identity;       ///< of the visible frames
+  std::vector<StackId> shortened;      ///< visible ones that show fewer frames than they have, ascending
   std::vector<Arena<FrameId>> arenas;  ///< of frames where some in the middle of a stack are hidden
 };
 

@@ -23,7 +23,7 @@ inline constexpr std::size_t kManyCallers = 4;
 
 /// What has to be explained: how much each path weighs when culprits are looked for.
 ///   weight   per path, >= 0; 0 for paths that do not belong to this group
-///   verdict  per path, its own; without a word where there is no series or the path changes less than the floor
+///   verdict  per path, its own; without a word where the path changes less than the floor; empty without a series
 ///   moved    per path: it rises by what others that end in the same function lose
 struct Weights {
   std::vector<double> weight;
@@ -37,10 +37,19 @@ struct Explained {
   std::vector<Verdict> verdict;
   std::vector<std::uint8_t> moved;
   bool judged = false;  ///< `growing` holds what verdicts chose
+
+  const Verdict& verdict_of(std::size_t path) const {
+    static const Verdict kNone;
+    return verdict.empty() ? kNone : verdict[path];
+  }
 };
 
 /// `verdicts`: of the rows of the report, or empty.
 Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts);
+
+/// Marks paths that climb by what others that end in the same functions lose: the last one, or the last ones where that
+/// allocates for others too.
+std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge);
 
 /// Growth that belongs together, and the function that it is called by.
 struct Part {
