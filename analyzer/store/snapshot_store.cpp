@@ -168,7 +168,7 @@ std::optional<std::int64_t> store_source(sqlite3* db, const SourceFacts& source,
   {
     Statement select(
         db,
-        "SELECT id, original IS NOT NULL FROM source WHERE substr(sha256, 1, 16) = substr(?1, 1, 16) AND sha256 = ?1");
+        "SELECT id, original IS NOT NULL FROM source WHERE substr(sha256, 1, 16) = substr(?1, 1, 16) AND +sha256 = ?1");
     if (select.bind_text(1, source.sha256).step()) {
       id = select.integer(0);
       has_original = select.integer(1) != 0;
