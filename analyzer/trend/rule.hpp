@@ -49,7 +49,7 @@ struct Findings {
   }
 };
 
-/// From so many values on, two days of hourly ones, what repeats and what scatters is told from a climb.
+/// Values from which a wave or scatter can be separated from a rise: two days of hourly values.
 inline constexpr std::size_t kLong = 48;
 
 /// Takes out waves of 4.5 to 40 periods that hold a large part of what a line leaves, in place. Returns how many.

@@ -50,7 +50,7 @@ struct Said {
   std::string word, reason;
 };
 
-/// Climbs without a step back, faster than its error: that is no noise, however the shapes share the odds.
+/// True for a large rise that never falls and exceeds its error. Such a series is not noise, whatever the odds say.
 bool never_falls(const Findings& found, const Verdict& verdict) {
   return found.large && found.largest_fall == 0 && verdict.slope_low > 0;
 }

@@ -57,7 +57,8 @@ class Stacks {
       const std::size_t pointer = recording_.traces[trace].pointer;
       if (first_frame_[pointer] == kUnmade) make_frames(pointer);
       // No more of what is inlined at one address than the stack keeps: every trace may go through that address.
-      const std::size_t count = std::min<std::size_t>(frame_end_[pointer] - first_frame_[pointer], deepest + 1 - stack_.size());
+      const std::size_t count =
+          std::min<std::size_t>(frame_end_[pointer] - first_frame_[pointer], deepest + 1 - stack_.size());
       const auto first = frames_.begin() + first_frame_[pointer];
       stack_.insert(stack_.end(), first, first + static_cast<std::ptrdiff_t>(count));
       if (stack_.size() > deepest) {

@@ -16,7 +16,7 @@ namespace {
 constexpr double kAccept = 0.6;
 constexpr std::size_t kNeighbours = 2;                 // callers and callees of a function without a like name
 constexpr double kMargin = 0.08;                       // the best counterpart beats the second by this much
-constexpr double kNothing = kAccept - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
+constexpr double kAlikeInNothing = kAccept - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
 constexpr int kRounds = 6;                             // what is found helps to find more
 constexpr std::size_t kMost = 3000;                    // functions without a name in common, per side: the heaviest
 constexpr std::size_t kMostInAllFiles = 400;           // of more, those of one file or of one name alone are compared
@@ -190,7 +190,7 @@ class Structure {
     return out;
   }
 
-  /// How alike two functions are, 0 to 1; 0 for less than kNothing.
+  /// How alike two functions are, 0 to 1; 0 for less than kAlikeInNothing.
   double score(std::uint32_t f, std::uint32_t g, double callers, double callees, bool same_file, bool known) {
     const double ratio = std::min(in_a_[f].bytes, in_b_[g].bytes) / std::max(in_a_[f].bytes, in_b_[g].bytes);
     const bool nameless = a_.functions[f].name.empty();
@@ -199,7 +199,7 @@ class Structure {
     const auto alike = [&](double name) {
       return 0.3 * callers + 0.3 * callees + 0.1 * ratio + 0.25 * name + (same_file ? 0.05 : 0);
     };
-    if (alike(1) < kNothing) return 0;
+    if (alike(1) < kAlikeInNothing) return 0;
     const bool same = a_.functions[f].last.size() == a_.functions[f].shorter.size() &&
                       b_.functions[g].last.size() == b_.functions[g].shorter.size();
     const double name = same ? last_.likeness(g) : std::max(last_.likeness(g), 0.9 * shorter_.likeness(g));

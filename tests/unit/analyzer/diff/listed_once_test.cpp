@@ -192,9 +192,9 @@ TEST_CASE("listed once: a list that says its rest has a total, and what it leave
 }
 
 TEST_CASE("listed once: a point that a list may leave out is unknown beside small values, and 0 beside large ones") {
-  const SeriesReport s = must_series({part("m;big 500 1\nm;low 9 1\n[below threshold] 10 1\n"),
-                                      part("m;a 1 1\n[below threshold] 10 1\n"),
-                                      part("m;big 500 1\nm;low 9 1\n[below threshold] 10 1\n")});
+  const SeriesReport s =
+      must_series({part("m;big 500 1\nm;low 9 1\n[below threshold] 10 1\n"), part("m;a 1 1\n[below threshold] 10 1\n"),
+                   part("m;big 500 1\nm;low 9 1\n[below threshold] 10 1\n")});
   std::vector<std::uint8_t> known;
   for (std::size_t row = 0; row < s.overall.rows.size(); ++row) {
     const std::string key = key_of(s.overall, s.overall.rows[row]);
