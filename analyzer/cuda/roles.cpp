@@ -216,7 +216,7 @@ Role Roles::of(const RoleQuery& block) {
     return in_step && parameter_sizes_.contains(block.requested) ? Role::optimizer_state : Role::before_trace;
   }
   const Rule rule = rule_of(block.stack);
-  if (rule == Rule::workspace || is_workspace(block)) return Role::workspace;
+  if (rule == Rule::workspace || (rule == Rule::none && is_workspace(block))) return Role::workspace;
   const StackPhase phase = phases_.of(block.stack);
   if (block.start < 0) return from_before(block, phase, rule);
   const bool stays = block.never_freed() || section_of(block.end) != section_of(block.start);
