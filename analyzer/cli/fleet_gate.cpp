@@ -14,7 +14,7 @@
 namespace snapdiff::cli {
 namespace {
 
-constexpr std::size_t kNamedInstances = 3;
+constexpr std::size_t kNamedInGate = 3;
 constexpr std::size_t kWithinShown = 5;
 
 /// Judges each process of each instance by itself, and adds up what they say.
@@ -92,7 +92,7 @@ class FleetGate {
     for (Told& told : all) {
       if (told.finding.outcome == Outcome::within && ++within > kWithinShown) continue;
       std::string on = "on " + std::to_string(told.on.size()) + " of " + counted(out_.instances.size(), "instance") +
-                       ": " + session::list_and_more(told.on, kNamedInstances);
+                       ": " + session::list_and_more(told.on, kNamedInGate);
       told.finding.note = told.finding.note.empty() ? std::move(on) : told.finding.note + "; " + on;
       out_.findings.push_back(std::move(told.finding));
     }
