@@ -6,6 +6,7 @@
 
 #include "snapdiff/hash.hpp"
 #include "snapdiff/hash_index.hpp"
+#include "snapdiff/large_pages.hpp"
 #include "snapdiff/parallel.hpp"
 #include "snapdiff/row_values.hpp"
 
@@ -25,20 +26,22 @@ std::uint64_t hash_of(std::span<const std::uint32_t> path) {
 /// Finds equal paths among those known so far.
 class PathTable {
  public:
-  explicit PathTable(std::vector<GrowthPath>& paths) : paths_(paths) {}
+  PathTable(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions)
+      : paths_(paths), functions_(functions) {}
 
   void reserve(std::size_t expected) { index_.reserve(expected); }
   void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
 
-  /// The path's number; a path that is not in the table gets the next one. What it points to must stay.
+  /// The path's number; a path that is not in the table gets the next one.
   std::uint32_t add(std::span<const std::uint32_t> path, std::uint64_t hash) {
     const std::uint32_t known = find(path, hash);
     if (known != kNone) return known;
     const auto number = static_cast<std::uint32_t>(paths_.size());
     index_.insert(hash, number);
     GrowthPath& added = paths_.emplace_back();
-    added.function = path.data();
+    added.first_function = static_cast<std::uint32_t>(functions_.size());
     added.functions = static_cast<std::uint32_t>(path.size());
+    functions_.insert(functions_.end(), path.begin(), path.end());
     return number;
   }
 
@@ -46,12 +49,14 @@ class PathTable {
   std::uint32_t find(std::span<const std::uint32_t> path, std::uint64_t hash) const {
     return index_.find(hash, [&](std::uint32_t number) {
       const GrowthPath& known = paths_[number];
-      return known.functions == path.size() && std::equal(path.begin(), path.end(), known.function);
+      return known.functions == path.size() &&
+             std::equal(path.begin(), path.end(), functions_.begin() + known.first_function);
     });
   }
 
  private:
   std::vector<GrowthPath>& paths_;
+  std::vector<std::uint32_t>& functions_;
   HashIndex index_;
 };
 
@@ -123,7 +128,7 @@ struct GrowthPaths::Parted {
   PathTable table;
   PathFilter filter;
 
-  explicit Parted(std::vector<GrowthPath>& paths) : table(paths) {}
+  Parted(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions) : table(paths, functions) {}
 };
 
 void GrowthPaths::part(const GrowthReport& report, Parted& out) {
@@ -140,7 +145,7 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   function_count_ = report.view->function_count();
   if (function_count_ == 0) return;
   types_ = has_types(report);
-  Parted parted(paths_);
+  Parted parted(paths_, functions_);
   part(report, parted);
   std::vector<std::uint32_t> path_of_row(report.rows.size(), kNone);
   read_changed(parted, path_of_row);
@@ -156,10 +161,10 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
   };
   const std::size_t keys = parted.by_key.size();
   std::vector<Place> place(keys);
-  functions_.resize((keys + kBlock - 1) / kBlock);
-  for_each_parallel(functions_.size(), parted.changed.size(), [&](std::size_t b) {
+  std::vector<std::vector<std::uint32_t>> blocks((keys + kBlock - 1) / kBlock);
+  for_each_parallel(blocks.size(), parted.changed.size(), [&](std::size_t b) {
     std::vector<std::uint32_t> path;
-    std::vector<std::uint32_t>& all = functions_[b];
+    std::vector<std::uint32_t>& all = blocks[b];
     for (std::size_t key = b * kBlock; key < std::min(keys, (b + 1) * kBlock); ++key) {
       if (!parted.by_key[key].changed) continue;
       report_->view->own_path(report_->stacks[key], path);
@@ -167,6 +172,10 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
       all.insert(all.end(), path.begin(), path.end());
     }
   });
+  std::size_t all_functions = 0;
+  for (const auto& block : blocks) all_functions += block.size();
+  functions_.reserve(all_functions);
+  prefer_large_pages(functions_.data(), functions_.capacity() * sizeof(functions_[0]));
   parted.table.reserve(parted.changed.size());
   parted.filter.reserve(parted.changed.size());
   constexpr std::size_t kAhead = 16;
@@ -176,7 +185,7 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
     if (i + kAhead < parted.changed.size()) parted.table.prefetch(place[key_of(i + kAhead)].hash);
     const std::uint32_t key = key_of(i);
     if (place[key].size == 0) continue;
-    const std::span<const std::uint32_t> path(functions_[key / kBlock].data() + place[key].begin, place[key].size);
+    const std::span<const std::uint32_t> path(blocks[key / kBlock].data() + place[key].begin, place[key].size);
     path_of_row[parted.changed[i]] = parted.table.add(path, place[key].hash);
     parted.filter.add(path);
   }

@@ -13,21 +13,18 @@ namespace snapdiff::story {
 /// All rows whose stacks run through the same functions of the user's own code: what a library does inside, at which
 /// line a call is made, and how deep it recurses make no difference.
 struct GrowthPath {
-  const std::uint32_t* function = nullptr;  ///< of GrowthPaths
-  std::uint32_t functions = 0;
-  std::uint32_t first_row = 0, rows = 0;  ///< into GrowthPaths::row
-  std::int64_t growth = 0;                ///< net, of the metric
-  double current = 0;                     ///< at the end
-  double peak = 0;                        ///< the most that each of its rows ever held, added up
-  double variance = 0;                    ///< of the growth, by sampling; 0 where unknown
+  std::uint32_t first_function = 0, functions = 0;  ///< into GrowthPaths::function
+  std::uint32_t first_row = 0, rows = 0;            ///< into GrowthPaths::row
+  std::int64_t growth = 0;                          ///< net, of the metric
+  double current = 0;                               ///< at the end
+  double peak = 0;                                  ///< the most that each of its rows ever held, added up
+  double variance = 0;                              ///< of the growth, by sampling; 0 where unknown
 };
 
 /// The rows of a report by stack, as paths of own functions: those on which anything changed.
 class GrowthPaths {
  public:
   explicit GrowthPaths(const GrowthReport& report);
-  GrowthPaths(const GrowthPaths&) = delete;
-  GrowthPaths& operator=(const GrowthPaths&) = delete;
 
   const GrowthReport& report() const { return *report_; }
   const std::vector<GrowthPath>& all() const { return paths_; }
@@ -35,7 +32,9 @@ class GrowthPaths {
   const GrowthPath& operator[](std::size_t p) const { return paths_[p]; }
 
   /// Root first, each once; never empty.
-  std::span<const std::uint32_t> functions(const GrowthPath& path) const { return {path.function, path.functions}; }
+  std::span<const std::uint32_t> functions(const GrowthPath& path) const {
+    return {functions_.data() + path.first_function, path.functions};
+  }
   bool runs_through(std::uint32_t path, std::uint32_t function) const {
     const auto own = functions(paths_[path]);
     return std::find(own.begin(), own.end(), function) != own.end();
@@ -74,7 +73,7 @@ class GrowthPaths {
 
   const GrowthReport* report_;
   std::vector<GrowthPath> paths_;
-  std::vector<std::vector<std::uint32_t>> functions_;  ///< as they were read
+  std::vector<std::uint32_t> functions_;  ///< in the order of paths, in which they are looked at
   std::vector<std::uint32_t> rows_;
   struct Level {
     double bytes = 0;
