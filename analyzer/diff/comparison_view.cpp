@@ -67,7 +67,8 @@ StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
 namespace {
 
 /// Text of the frames of one stack: a file that names long functions once may have them at each of its many frames.
-constexpr std::size_t kMostStackText = std::size_t{1} << 20;
+/// In bytes: a stack of 200 000 frames with short names fits.
+constexpr std::size_t kMostStackText = std::size_t{4} << 20;
 
 std::size_t text_of(const FrameView& frame) { return frame.function.size() + frame.file.size() + frame.module.size(); }
 
