@@ -214,8 +214,7 @@ std::optional<int> CommandLine::parse(const Arguments& arguments) {
   try {
     parser.app.parse(words);
   } catch (const CLI::CallForHelp&) {
-    value_or_throw(print_data(help_text(page())));
-    return kExitDone;
+    return print_data(help_text(page())) ? kExitDone : kExitBadInput;
   } catch (const CLI::ExtrasError&) {
     return refuse(parser.unexpected_word());
   } catch (const CLI::ParseError& failure) {

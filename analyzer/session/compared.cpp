@@ -30,7 +30,10 @@ Remembered remembered(store::Store& store, Fallback fallback) {
     if (fallback == Fallback::with_view || !then || *then >= *newest)
       return Remembered{last->snapshots, last->options_json};
   }
-  return Remembered{value_or_throw(store.series_with(*newest))->snapshots, ""};
+  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
+  Remembered out;
+  for (const auto& snapshot : listed.back().snapshots) out.ids.push_back(snapshot.id);
+  return out;
 }
 
 // "snapdiff.db: last compared: web, 12 snapshots"

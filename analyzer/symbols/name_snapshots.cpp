@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/default_metric.hpp"
 #include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -281,8 +279,12 @@ class DictionaryNamer {
 };
 
 const Column* default_column(const Snapshot& snapshot) {
-  const MetricList metrics = metric_list(snapshot.samples.columns, snapshot.facts.default_metric);
-  return snapshot.column(default_metric(std::span(&metrics, 1)));
+  if (const Column* column = snapshot.column("inuse_space")) return column;
+  if (const Column* column = snapshot.column(snapshot.facts.default_metric)) return column;
+  for (const Column& column : snapshot.samples.columns) {
+    if (column.type.unit == "bytes") return &column;
+  }
+  return nullptr;
 }
 
 void add_bytes(std::int64_t& sum, std::int64_t value) {

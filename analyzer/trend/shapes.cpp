@@ -233,8 +233,7 @@ class Fitter {
       const double rss = rc_ - first * first - second * second;
       best = std::max(best, evidence(rss, 3) - 1.5 * ln_);
       const double slope = fast_dot(wave.line, s_.y) / wave.line_squares;
-      if (best_line.offer(evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_, slope))
-        fit_.wave = static_cast<std::size_t>(&wave - tables_.waves.data());
+      best_line.offer(evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_, slope);
     }
     add(Shape::wave, Group::level, best);
     rising(Shape::line_wave, best_line.log_odds, best_line.coefficient);
@@ -336,7 +335,7 @@ class Fitter {
       const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
         const double spread = squares - sum * sum / size_;
-        ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, ry / spread);
+        if (ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, 0)) ramp.coefficient = ry / spread;
       }
       if (n_ >= 6 && c <= n_ - 5) {
         // Products of t with min(t, c): t^2 up to c, c t beyond.
@@ -346,7 +345,7 @@ class Fitter {
         const double spread = late_squares - late_sum * late_sum / size_;
         const double late_y = iy - ry;
         const double log_odds = evidence(rc_ - late_y * late_y / spread, 2) - ln_ + std::log(.7);
-        if (late.offer(log_odds, late_y / spread)) fit_.bend = c;
+        if (late.offer(log_odds, 0)) late.coefficient = late_y / spread;
       }
     }
     add(Shape::ramp_then_flat, Group::warm_up, ramp.log_odds, ramp.coefficient);

@@ -82,7 +82,8 @@ std::optional<LossRecord> loss_record(std::string_view text) {
   LossRecord out;
   if (!take_amount(at, out.leaked.bytes)) return std::nullopt;
   if (Cursor parts = at; parts.take(" (")) {
-    if (!take_amount(parts, out.leaked.bytes) || !parts.take(" direct, ") || !take_amount(parts, out.indirect) ||
+    std::int64_t indirect = 0;
+    if (!take_amount(parts, out.leaked.bytes) || !parts.take(" direct, ") || !take_amount(parts, indirect) ||
         !parts.take(" indirect)"))
       return std::nullopt;
     at = parts;
