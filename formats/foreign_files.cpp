@@ -5,6 +5,7 @@
 
 #include "formats/input/cpu_profile.hpp"
 #include "formats/text/scan.hpp"
+#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -16,8 +17,8 @@ struct Magic {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kUnknownJson = "JSON of no kind that is read";
-constexpr std::string_view kUnknownText = "text of no kind that is read";
+constexpr std::string_view kUnknownJson = "JSON of an unknown kind";
+constexpr std::string_view kUnknownText = "text of an unknown kind";
 
 constexpr Magic kMagics[] = {
     {"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
@@ -60,21 +61,32 @@ constexpr Magic kMagics[] = {
     {"--- threadz"sv, "a thread listing"},
     {"--- cpu"sv, "a CPU profile"},
     {"--- profile"sv, "a CPU profile"},
-    {"goroutine profile:"sv, "a goroutine profile"},
-    {"goroutine "sv, "a goroutine dump"},
-    {"threadcreate profile:"sv, "a threadcreate profile"},
+    {"goroutine "sv, "a goroutine dump; its text with debug=1 or without debug= is read"},
     {"mutex profile:"sv, "a mutex profile (locks, not memory)"},
     {"block profile:"sv, "a block profile (waiting, not memory)"},
 };
 
-/// `NAME profile: total N`, the first line of Go's other text profiles.
-bool is_count_profile(std::string_view head) {
-  const std::string_view line = head.substr(0, head.find('\n'));
-  return line.find(" profile: total ") != std::string_view::npos;
+/// A bracket begins many lines of logs: "[INFO] ", "[12:00:01] ". In JSON a value follows it, and a comma or the end
+/// that.
+bool begins_json(std::string_view head) {
+  const auto next = [&](std::size_t at) { return std::min(head.find_first_not_of(" \t\r\n", at), head.size()); };
+  std::size_t at = next(head.starts_with(text::kByteOrderMark) ? text::kByteOrderMark.size() : 0);
+  if (at == head.size()) return false;
+  const char open = head[at];
+  at = next(at + 1);
+  if (open != '{' && open != '[') return false;
+  if (at == head.size()) return true;
+  if (open == '{') return head[at] == '"' || head[at] == '}';
+  if (contains("{[\"", head.substr(at, 1))) return true;
+  const std::size_t end = std::min(head.find_first_not_of("-+.0123456789eEaflnrstu", at), head.size());
+  const std::size_t behind = next(end);
+  if (behind == head.size()) return end > at;
+  if (head[behind] == ']') return next(behind + 1) == head.size();
+  return end > at && head[behind] == ',';
 }
 
 std::string json_kind(std::string_view head) {
-  if (!text::begins_with(head, {"{"}) && !text::begins_with(head, {"["})) return {};
+  if (!begins_json(head)) return {};
   const std::string_view start = head.substr(0, 512);
   const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
   if (has("\"snapshot\"") && has("\"meta\"")) return "a V8 heap snapshot (.heapsnapshot)";
@@ -112,6 +124,9 @@ std::optional<std::size_t> take_length(std::string_view head, std::size_t& at) {
 /// unit, which no packet does. Source: perfetto's protos/perfetto/trace/trace.proto.
 bool is_perfetto(std::string_view head) {
   constexpr int kLookedAt = 4;
+  // A newline is the byte that a packet begins with: text is none.
+  const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t'; };
+  if (std::all_of(head.begin(), head.end(), is_text)) return false;
   std::size_t at = 0;
   for (int packet = 0; packet < kLookedAt; ++packet) {
     if (at >= head.size() || head[at] != '\x0a') return false;
@@ -121,6 +136,24 @@ bool is_perfetto(std::string_view head) {
     at += *length;
   }
   return true;
+}
+
+/// OpenTelemetry's ProfilesData: field 2 is a dictionary of tables, each with an empty first entry; a sample of
+/// profile.proto, which has that number there, has fields 1 to 3. Collectors frame it by a length of four bytes.
+bool is_otlp(std::string_view head) {
+  constexpr std::size_t kFrame = 4;
+  if (head.size() > kFrame && head[0] == '\0') head.remove_prefix(kFrame);
+  std::size_t at = 1;
+  if (head.empty() || head[0] != '\x12' || !take_length(head, at)) return false;
+  for (int field = 0; field < 16 && at < head.size(); ++field) {
+    const auto tag = static_cast<unsigned char>(head[at++]);
+    const std::optional<std::size_t> length = take_length(head, at);
+    if ((tag & 7) != 2 || tag >> 3 > 7 || !length) return false;
+    if (tag >> 3 > 3) return true;
+    if (*length >= head.size() - at) return false;
+    at += *length;
+  }
+  return false;
 }
 
 /// "559895035000-559895037000 r--p 00000000 fe:00 247498  /usr/bin/head", then "Size:   8 kB".
@@ -137,6 +170,39 @@ bool is_smaps(std::string_view head) {
   return permissions.size() == 5 && permissions.find_first_not_of("rwxps- ") == std::string_view::npos &&
          head.substr(line_end + 1, 5) == "Size:";
 }
+
+/// Of smaps behind other lines: keys that no other file of /proc has together.
+bool is_memory_map(std::string_view head) {
+  const std::string_view start = head.substr(0, 16384);
+  const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
+  return has("\nPss:") && has("\nShared_Clean:") && has("\nPrivate_Dirty:") && has("\nKernelPageSize:");
+}
+
+/// Documents about memory: they hold numbers by category, at one moment, not over time.
+struct Document {
+  std::string_view words, more;
+  std::string_view kind;
+};
+constexpr Document kDocuments[] = {
+    {"Native Memory Tracking:", "reserved=",
+     "a report of the JVM's Native Memory Tracking, which is not read yet; give class histograms (jcmd PID "
+     "GC.class_histogram)"},
+    {"A fatal error has been detected by the Java Runtime Environment", "",
+     "a crash report of the JVM (hs_err); give a heap dump (-XX:+HeapDumpOnOutOfMemoryError)"},
+    {"invoked oom-killer:", "", "the kernel's out-of-memory report; give heap profiles of the process that grew"},
+    {"Mem-Info:", "active_anon:", "the kernel's out-of-memory report; give heap profiles of the process that grew"},
+    {"** MEMINFO in pid", "", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
+    {"Applications Memory Usage", "Uptime:", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
+    {"MEMRAY REPORT", "Allocation results for",
+     "the report of pytest-memray; give the recording (pytest --memray-bin-path), as memray transform csv writes it"},
+    {"\"growth_rate\"", "\"elapsed_time_sec\"",
+     "Scalene's JSON profile of lines, which holds no snapshots of the heap"},
+    {"=erl_crash_dump:", "", "a crash dump of Erlang, which holds one moment"},
+    {"MALLOC:", "Bytes in use by application",
+     "statistics of tcmalloc (MallocExtension::GetStats), which are not read yet; give heap profiles (HEAPPROFILE)"},
+    {"\nTotal Usage - ", "Virtual space:", "the JVM's VM.metaspace, which is not read yet"},
+    {"\nNamespace:", "\nContainers:", "the output of kubectl describe: limits and requests, nothing measured"},
+};
 
 bool is_tar(std::string_view head) { return head.size() >= 263 && head.substr(257, 5) == "ustar"; }
 
@@ -163,7 +229,6 @@ std::string foreign_kind(std::string_view head) {
     if (head.substr(0, magic.bytes.size()) == magic.bytes) return std::string(magic.kind);
   }
   if (is_cpu_profile(head)) return "a legacy CPU profile (time, not memory)";
-  if (is_count_profile(head)) return "a text profile of another kind than heap";
   if (std::string json = json_kind(head); !json.empty()) return json;
   if (is_bytehound(head)) return "a bytehound recording; `bytehound server` shows it, heaptrack records what is read";
   if (is_tar(head)) return "a tar archive; unpack it first";
@@ -176,7 +241,8 @@ std::string foreign_kind(std::string_view head) {
 
 std::string mistaken_kind(std::string_view head) {
   if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
-  if (is_smaps(head))
+  if (is_otlp(head)) return "an OTLP profile (OpenTelemetry), which is not read yet; give the profile as pprof";
+  if (is_smaps(head) || is_memory_map(head))
     return "a process's memory map (/proc/PID/smaps), which holds no allocation stacks; give a heap profile of the "
            "process, or a log of its VmRSS";
   const std::string_view start = head.substr(0, 4096);
@@ -185,9 +251,13 @@ std::string mistaken_kind(std::string_view head) {
     return "the output of ms_print; give massif's own file (massif.out.PID)";
   if (start.starts_with("reading file \"") && has("please wait, this might take some time"))
     return "the output of heaptrack_print; give the recording itself (heaptrack.NAME.PID.zst)";
+  for (const Document& document : kDocuments) {
+    if (has(document.words) && (document.more.empty() || has(document.more))) return std::string(document.kind);
+  }
   return {};
 }
 
+bool is_json(std::string_view kind) { return kind == kUnknownJson; }
 bool is_vague(std::string_view kind) { return kind == kUnknownJson || kind == kUnknownText; }
 
 }  // namespace snapdiff::formats

@@ -16,5 +16,6 @@ std::string mistaken_kind(std::string_view head);
 /// Whether foreign_kind() knows no more than that this is text: a log may begin like that, and say what
 /// it is only later.
 bool is_vague(std::string_view kind);
+bool is_json(std::string_view kind);
 
 }  // namespace snapdiff::formats

@@ -23,6 +23,7 @@
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
+#include "formats/text/pattern_hint.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
@@ -101,7 +102,17 @@ Error not_read(std::string_view head) {
     const std::string reason = format->refusal(head);
     if (!reason.empty()) return Error{ErrorCode::unsupported, reason};
   }
-  if (const std::string kind = foreign_kind(head); !kind.empty()) {
+  const std::string kind = foreign_kind(head);
+  if (is_vague(kind)) {
+    std::string message = "not a heap profile: this is " + kind;
+    if (!is_json(kind)) {
+      const std::string pattern = text::pattern_hint(head);
+      message += pattern.empty() ? "; --pattern REGEX reads the numbers of any text"
+                                 : "; to read its numbers as a log: --pattern '" + pattern + "'";
+    }
+    return Error{ErrorCode::unsupported, message + std::string(kExpected)};
+  }
+  if (!kind.empty()) {
     return Error{ErrorCode::unsupported, "not a heap profile: this is " + kind + std::string(kExpected)};
   }
   return Error{ErrorCode::unsupported, "unknown format: first bytes " + first_bytes(head) + std::string(kExpected)};

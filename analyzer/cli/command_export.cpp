@@ -83,7 +83,7 @@ int run_export(const Arguments& arguments) {
     return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, style)
                                  : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, style);
   });
-  write_output(options.output.empty() ? "-" : options.output, bytes);
+  write_output(options.output.empty() ? "-" : options.output, bytes, options.operands);
   return tell_notes(compared.loaded, options);
 }
 

@@ -8,7 +8,6 @@
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/gate/check_gate.hpp"
-#include "analyzer/session/judged_series.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
@@ -31,8 +30,8 @@ void add_gate_options(CommandLine& line, GateOptions& wanted) {
   line.text("--sarif", "FILE", wanted.sarif, "write SARIF 2.1.0");
 }
 
-GateReport judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules) {
-  session::GateAnswer answer = value_or_throw(session::judge_gate(std::move(trend), wanted, std::move(rules)));
+GateReport judge_gate(session::GateSeries series, const GateOptions& wanted, session::GateRules rules) {
+  session::GateAnswer answer = value_or_throw(session::judge_gate(std::move(series), wanted, std::move(rules)));
   if (answer.accepted)
     say("accepted " + count_text(*answer.accepted) + " in " + escape_for_terminal(answer.allowance_file));
   return std::move(answer.report);
@@ -47,7 +46,11 @@ void write_gate_reports(const GateReport& report, const GateOptions& options) {
 int exit_code_of_gate(const GateReport& report) {
   if (report.is_breached()) return kExitGateBreached;
   const std::size_t unjudged = report.budgets_with(Outcome::unjudged);
-  if (unjudged == 0 || report.allow_unjudged) return kExitDone;
+  const std::size_t instances = report.unjudged_instances();
+  if (unjudged + instances == 0 || report.allow_unjudged) return kExitDone;
+  if (instances > 0)
+    fail({ErrorCode::usage, std::to_string(instances) + " of " + std::to_string(report.instances.size()) +
+                                " instances could not be judged; --allow-unjudged accepts that"});
   fail({ErrorCode::usage, std::to_string(unjudged) + " of " + std::to_string(report.budgets.size()) +
                               " budgets could not be judged; --allow-unjudged accepts that"});
 }
@@ -55,20 +58,29 @@ int exit_code_of_gate(const GateReport& report) {
 int run_gate(const Arguments& arguments) {
   Options options;
   GateOptions wanted;
-  CommandLine line("Fail when growth breaks a budget: for CI.",
-                   "gate [OPERAND...] [options]\n\n"
-                   "  Exit 0: held, 1: broken, 2: not judged, wrong usage or input. AMOUNT is 10MiB,\n"
-                   "  5%, 100KiB/step, 482KiB/h, 10GiB/7d or 5%/jump; before it total: for the\n"
-                   "  whole, suspect: for each suspect, else it is for each stack. Without a budget:\n"
-                   "  below 8 snapshots total:5% and suspect:5%, else nothing may be GROWING or\n"
-                   "  jump by 5%",
-                   {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step",
-                    "snapdiff gate --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
-                    "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
+  CommandLine line(
+      "Fail when growth breaks a budget: for CI.",
+      "gate [OPERAND...] [options]\n\n"
+      "  Exit 0: held, 1: broken, 2: not judged, wrong usage or input. AMOUNT is 10MiB,\n"
+      "  5%, 100KiB/step, 482KiB/h, 10GiB/7d or 5%/jump; before it total: for the\n"
+      "  whole, suspect: for each culprit, else it is for each stack. It is held against\n"
+      "  growth less two standard deviations. Without a budget: below 8 snapshots\n"
+      "  total:5% and suspect:5%, else no culprit may be GROWING; with a release in the\n"
+      "  series nothing may jump by 5 %. Of logs each counter is judged",
+      {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step", "snapdiff gate rss.log --budget 1MiB/h",
+       "snapdiff gate heaps/ --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
+       "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
   add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   add_gate_options(line, wanted);
+  bool last = false;
+  line.flag("--last", last, "judge what was last compared, in place of operands");
+  line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   if (const auto code = line.parse(arguments)) return *code;
+  if (last != (options.operands.empty() && options.series.empty()))
+    fail({ErrorCode::usage, last ? "--last: found operands, expected none"
+                                 : "a gate needs operands, as 'snapdiff gate heaps/'; --last judges what was last "
+                                   "compared"});
 
   session::GateRules rules = value_or_throw(session::gate_rules(wanted));
   const Terminal terminal = look_at_terminal(options.no_color);
@@ -78,9 +90,10 @@ int run_gate(const Arguments& arguments) {
 
   session::Recording recording(session::store_for_reading(request_of(options, terminal), compared.loaded),
                                compared.loaded, compared.options, options.series);
-  session::JudgedSeries judged = value_or_throw(session::in_stage(
-      watch_of(terminal), "judging", [&] { return session::judge_series(compared.loaded.refs(), compared.options); }));
-  const GateReport report = judge_gate(std::move(judged.trend), wanted, std::move(rules));
+  session::GateSeries series = value_or_throw(session::in_stage(watch_of(terminal), "judging", [&] {
+    return session::gate_series(compared.loaded.refs(), compared.options, options.counters);
+  }));
+  const GateReport report = judge_gate(std::move(series), wanted, std::move(rules));
   const std::string text = report::write_gate(report, style);
   recording.answered();
   const Status printed = print_report(text, style.form);

@@ -214,7 +214,8 @@ std::optional<int> CommandLine::parse(const Arguments& arguments) {
   try {
     parser.app.parse(words);
   } catch (const CLI::CallForHelp&) {
-    return print_data(help_text(page())) ? kExitDone : kExitBadInput;
+    value_or_throw(print_data(help_text(page())));
+    return kExitDone;
   } catch (const CLI::ExtrasError&) {
     return refuse(parser.unexpected_word());
   } catch (const CLI::ParseError& failure) {

@@ -63,17 +63,22 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
     const std::size_t count = series.snapshots.size();
     out += (out.empty() ? "" : "\n") + std::string("SERIES ") + escape_for_terminal(series.name) + "   " +
            std::to_string(count) + (count == 1 ? " snapshot" : " snapshots, order: " + order_words(series)) + "\n";
-    std::vector<std::vector<std::string>> rows = {{"REF", "FORMAT", "IN USE", "OBJECTS", "SHA-256", "TAKEN", "SOURCE"}};
+    const bool in_use = std::all_of(series.snapshots.begin(), series.snapshots.end(), [](const auto& info) {
+      const auto* const main = session::main_total(info);
+      return main == nullptr || main->first.name == "inuse_space";
+    });
+    std::vector<std::vector<std::string>> rows = {
+        {"REF", "FORMAT", in_use ? "IN USE" : "TOTAL", "OBJECTS", "SHA-256", "TAKEN", "SOURCE"}};
     constexpr std::size_t kShort = 12;
     const std::size_t cut = full || count <= kShort ? count : 3;
     const auto add = [&](std::size_t i) {
       const store::SnapshotInfo& info = series.snapshots[i];
       const std::optional<std::int64_t>& estimated = times.estimated_ns[i];
-      const auto bytes = total(info, "inuse_space");
+      const auto* const main = session::main_total(info);
       const auto objects = total(info, "inuse_objects");
       rows.push_back({"@" + std::to_string(static_cast<std::int64_t>(info.id)), info.facts.format,
-                      bytes ? bytes_text(*bytes) : "n/a", objects ? count_text(*objects) : "n/a",
-                      info.facts.source.sha256.substr(0, 8),
+                      main != nullptr ? escape_for_terminal(session::value_text(main->first, main->second)) : "n/a",
+                      objects ? count_text(*objects) : "n/a", info.facts.source.sha256.substr(0, 8),
                       info.facts.taken_at_ns ? session::time_text(*info.facts.taken_at_ns)
                       : estimated            ? session::estimate_text(*estimated)
                                              : "-",
@@ -172,16 +177,11 @@ int run_list(const Arguments& arguments) {
     fail({ErrorCode::usage, "list --as " + options.as + ": expected text or json; 'snapdiff sql' gives the others"});
   }
   store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
-  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
+  const std::vector<store::SeriesInfo> listed = value_or_throw(store.list(options.operands));
   for (const std::string& name : options.operands) {
     if (std::none_of(listed.begin(), listed.end(), [&](const auto& series) { return series.name == name; })) {
       fail({ErrorCode::usage, "no series '" + name + "'", std::nullopt, store.path()});
     }
-  }
-  if (!options.operands.empty()) {
-    std::erase_if(listed, [&](const store::SeriesInfo& series) {
-      return std::find(options.operands.begin(), options.operands.end(), series.name) == options.operands.end();
-    });
   }
   const std::string text =
       form == report::Form::json ? list_json(listed) : list_text(listed, !options.operands.empty());

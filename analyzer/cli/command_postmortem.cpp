@@ -85,8 +85,10 @@ void report_on(const session::ReportedSeries& series, const PostmortemArguments&
   }));
   if (settings.redactor) settings.redactor->redact(found);
   std::filesystem::path folder = wanted.folder;
-  if (!series.name.empty()) folder /= series.name;
-  const std::string heading = series.name.empty() ? "" : escape_for_terminal(series.name) + ":\n";
+  const std::string name =
+      series.name.empty() || !settings.redactor ? series.name : settings.redactor->token(series.name);
+  if (!name.empty()) folder /= name;
+  const std::string heading = name.empty() ? "" : escape_for_terminal(name) + ":\n";
   value_or_throw(print_report(heading + report::postmortem_text(found, terminal_style), report::Form::text));
   session::DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
@@ -101,9 +103,9 @@ int run_postmortem(const Arguments& arguments) {
   CommandLine line(
       "The report of a series: PDF, one HTML page, Markdown, JSON and store in a folder;\nfive lines here.",
       "postmortem [OPERAND OPERAND...] [-o DIR]\n\n"
-      "  without operands: what was last compared. Snapshots that cannot be\n"
-      "  compared are separated by format: one report each, in folders below DIR. Of one\n"
-      "  CUDA snapshot with a trace: what happened along the trace",
+      "  without operands: what was last compared. Several series\n"
+      "  in one folder: one report each, in folders below DIR. Of one CUDA snapshot with\n"
+      "  a trace: what happened along the trace",
       {"snapdiff postmortem heaps/ -o incident-4711",
        "snapdiff postmortem --limit 24GiB --redact-key ~/.key web.*.heap"});
   add_options(line, options, kTakesOperands | kTakesSeries | kTakesView | kTakesCount | kReadsFiles | kTakesSymbols);
@@ -119,7 +121,10 @@ int run_postmortem(const Arguments& arguments) {
             "find out by trying what a token stands for");
   line.text("--paper", "X", wanted.paper, "a4, letter (a4)").choices({"a4", "letter"});
   if (const auto code = line.parse(arguments)) return *code;
-  if (wanted.print_hints) return print_data(postmortem::built_in_rules_text()) ? kExitDone : kExitBadInput;
+  if (wanted.print_hints) {
+    value_or_throw(print_data(postmortem::built_in_rules_text()));
+    return kExitDone;
+  }
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const report::Style style = style_of(options, terminal);
@@ -143,12 +148,16 @@ int run_postmortem(const Arguments& arguments) {
   if (parts.size() > 1)
     say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
         " reports, one for each kind or series");
-  for (const Note& note : left_out.all()) say_note(note);
+  for (Note note : left_out.all()) {
+    if (settings.redactor) note.text = settings.redactor->redacted(note.text);
+    say_note(note);
+  }
   for (const session::ReportedSeries& part : parts) {
     report_on(part, wanted, settings, style, request_of(options, terminal));
   }
   recording.answered();
-  const int partial_code = tell_notes(compared.loaded, options);
+  const Wording words = [&](const std::string& text) { return settings.redactor->redacted(text); };
+  const int partial_code = tell_notes(compared.loaded, options, settings.redactor ? words : Wording());
   const int stored_code = finish(recording, terminal);
   const int drawn_code =
       drawing ? kExitDone : tell_failure({drawing.error().code, "no report.pdf: " + drawing.error().message});

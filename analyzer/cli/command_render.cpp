@@ -52,7 +52,7 @@ int finish(const Job& job, const Result<std::string>& drawn, const Loaded& loade
   const std::string bytes = value_or_throw(drawn);
   const std::string path =
       job.options.output.empty() ? "snapdiff." + std::string(job.wanted.ending()) : job.options.output;
-  write_and_tell(path, bytes);
+  write_and_tell(path, bytes, job.options.operands);
   return tell_notes(loaded, job.options);
 }
 

@@ -5,6 +5,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/report/report.hpp"
+#include "analyzer/session/judged_series.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -46,9 +47,14 @@ int run_retained(const Arguments& arguments) {
   if (options.operands.empty()) fail({ErrorCode::usage, "retained takes one file or more: found 0"});
   if (options.as != "text" && options.as != "json" && options.as != "csv")
     fail({ErrorCode::usage, "retained --as " + options.as + ": expected text, json or csv"});
-  const auto make = [&](Loaded& loaded, const DiffOptions&) {
+  const auto make = [&](Loaded& loaded, const DiffOptions&) -> Result<RetainedReport> {
     Result<RetainedReport> report = objects::retained(loaded.refs());
-    if (report) sort_rows(*report, sort);
+    if (!report) return report;
+    sort_rows(*report, sort);
+    const std::vector<SnapshotRef> refs = loaded.refs();
+    Result<OwnerReport> owners = session::owners_between(refs.size() > 1 ? refs.front() : SnapshotRef{}, refs.back());
+    if (!owners) return std::move(owners).error();
+    report->owners = std::move(owners->owners);
     return report;
   };
   return answer_operands(options, {.expand = options.operands.size() == 1}, "finding dominators", make,

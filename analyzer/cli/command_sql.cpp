@@ -33,6 +33,7 @@ int run_sql(const Arguments& arguments) {
   if (const auto code = line.parse(arguments)) return *code;
   const std::string script = query_of(options.operands, "sql");
   store::Store store = value_or_throw(session::open_store(session::choose_store(options.db), store::Access::read));
+  session::match_builds(store);
   PrintedTable table(options);
   store::Store::SqlSink sink;
   sink.on_columns = [&](std::span<const std::string> names) { table.columns(names); };

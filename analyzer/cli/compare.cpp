@@ -1,5 +1,9 @@
 #include "analyzer/cli/compare.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/files.hpp"
@@ -45,20 +49,24 @@ void add_import_notes(GrowthReport& report, report::Form form) {
   }
 }
 
-void tell_import_notes(const SnapshotRef& ref) {
+void tell_import_notes(const SnapshotRef& ref, const Wording& words) {
   for (const Note& note : ref.snapshot->facts.notes.all()) {
     if (note.severity == Severity::info) continue;
     const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
     say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
-        escape_for_terminal(ref.ref + ": " + note.text) + times);
+        escape_for_terminal(words ? words(ref.ref + ": " + note.text) : ref.ref + ": " + note.text) + times);
   }
 }
 
-int tell_notes(const Loaded& loaded, const Options& options) {
-  for (const LoadedSnapshot& s : loaded.snapshots) tell_import_notes(s.ref);
-  if (!loaded.chosen.empty()) say("note: " + escape_for_terminal(loaded.chosen));
-  for (const LeftOut& one : loaded.left_out) say("warning: left out: " + escape_for_terminal(one.why));
-  for (const Note& note : loaded.notes.all()) say_note(note);
+int tell_notes(const Loaded& loaded, const Options& options, const Wording& words) {
+  const auto told = [&](const std::string& text) { return escape_for_terminal(words ? words(text) : text); };
+  for (const LoadedSnapshot& s : loaded.snapshots) tell_import_notes(s.ref, words);
+  if (!loaded.chosen.empty()) say("note: " + told(loaded.chosen));
+  for (const LeftOut& one : loaded.left_out) say("warning: left out: " + told(one.why));
+  for (Note note : loaded.notes.all()) {
+    if (words) note.text = words(note.text);
+    say_note(note);
+  }
   return options.strict && loaded.partial() ? kExitBadInput : kExitDone;
 }
 
@@ -75,12 +83,18 @@ int show_counters(const Loaded& loaded, const Options& options, const report::St
   return tell_notes(loaded, options);
 }
 
-void write_output(const std::string& path, std::string_view bytes) {
+void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
+  const auto is_path = [&path](const std::string& input) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, input, ignored);
+  };
+  if (path != "-" && std::any_of(inputs.begin(), inputs.end(), is_path))
+    fail({ErrorCode::usage, "not replaced: it is what this command reads, expected another name", std::nullopt, path});
   value_or_throw(path == "-" ? print_data(bytes) : session::write_file(path, bytes));
 }
 
-void write_and_tell(const std::string& path, std::string_view bytes) {
-  write_output(path, bytes);
+void write_and_tell(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
+  write_output(path, bytes, inputs);
   if (path != "-")
     say("wrote " + escape_for_terminal(path) + " (" + bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
 }

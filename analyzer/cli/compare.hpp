@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,12 +40,15 @@ report::Style style_of(const Options& options, const Terminal& terminal);
 
 /// What was noted while the two sides were read becomes notes of the report; but for text, which has it on stderr.
 void add_import_notes(GrowthReport& report, report::Form form);
+/// How a text is said; as it is where this is empty.
+using Wording = std::function<std::string(const std::string&)>;
+
 /// Says on stderr what was noted while a snapshot was read: warnings, and first what was lost.
-void tell_import_notes(const SnapshotRef& ref);
+void tell_import_notes(const SnapshotRef& ref, const Wording& words = {});
 
 /// Says notes on stderr, one line each; "partial: ..." first where a part of an input was lost.
 /// Returns the exit code: 2 for a partial input under --strict.
-int tell_notes(const Loaded& loaded, const Options& options);
+int tell_notes(const Loaded& loaded, const Options& options, const Wording& words = {});
 
 /// Whether the answer is about counters: --counters, or the snapshots hold nothing else.
 bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options);
@@ -55,11 +59,11 @@ std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::
 /// Prints that answer and the notes. Returns the exit code.
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);
 
-/// session::write_file(), or stdout for "-". Throws io, about `path`.
-void write_output(const std::string& path, std::string_view bytes);
+/// session::write_file(), or stdout for "-". Never over one of the `inputs`. Throws usage, io, about `path`.
+void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs = {});
 
 /// The same, and says so of a file.
-void write_and_tell(const std::string& path, std::string_view bytes);
+void write_and_tell(const std::string& path, std::string_view bytes, std::span<const std::string> inputs = {});
 
 /// What a command does with operands once its words are understood: opens them (load_operands()), makes a report and
 /// prints it. Returns the exit code.

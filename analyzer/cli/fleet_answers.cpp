@@ -1,36 +1,28 @@
 #include "analyzer/cli/fleet_answers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_instances.hpp"
 #include "analyzer/cli/fleet_series.hpp"
+#include "analyzer/cli/fleet_slice.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/ranks.hpp"
+#include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
 constexpr std::size_t kNamedVersions = 4;
-
-/// What a question is asked of: the servers, the view and the instances.
-struct FleetSlice {
-  fleet::Fleet from;
-  report::Style style;
-  DiffOptions view;
-  std::optional<fleet::Pivot> pivot;
-  std::vector<fleet::Committed> rows;
-  std::vector<InstanceSeries> instances;
-  std::string unit;
-
-  const fleet::Pivot* pivot_or_null() const { return pivot ? &*pivot : nullptr; }
-};
+constexpr std::size_t kNamedInstances = 6;
 
 /// --by version, instance, service, or a label that snapshots as a whole have: rows are grouped by it.
 std::optional<fleet::Pivot> pivot_of(const std::string& by, const std::vector<fleet::Committed>& rows) {
@@ -50,16 +42,35 @@ std::optional<fleet::Pivot> pivot_of(const std::string& by, const std::vector<fl
   return fleet::Pivot{key, value_of};
 }
 
+/// Every metric of one snapshot, so that it comes as it was pushed.
+fleet::Step whole_snapshot(const std::vector<fleet::Committed>& rows, const fleet::Committed* one) {
+  fleet::Step step;
+  for (const fleet::Committed& row : rows) {
+    if (row.push == one->push && row.snapshot == one->snapshot) step.members.push_back(&row);
+  }
+  return step;
+}
+
+/// The default metric that the file of the newest snapshot names.
+std::string named_metric(fleet::Fleet& from, const std::vector<fleet::Committed>& rows) {
+  const fleet::Step newest = whole_snapshot(rows, &rows.back());
+  return value_or_throw(from.fetch(std::span(&newest, 1))).front().facts.default_metric;
+}
+
+}  // namespace
+
 FleetSlice open_slice(const FleetQuestion& asked) {
   const report::Style style = style_of(asked.options, asked.terminal);
   fleet::Fleet from = connect(asked.servers);
   std::vector<fleet::Committed> rows = rows_of_slice(from, asked);
-  FleetSlice slice{std::move(from), style, {}, pivot_of(asked.options.by, rows), std::move(rows), {}, {}};
+  FleetSlice slice{std::move(from), style, {}, pivot_of(asked.options.by, rows), std::move(rows), {}, {}, {}};
   Options options = asked.options;
   if (slice.pivot) options.by = "label:" + slice.pivot->key;
   slice.view = diff_options(options);
-  slice.view.metric = choose_fleet_metric(slice.rows, asked.options.metric);
+  slice.view.metric =
+      choose_fleet_metric(slice.rows, asked.options.metric, [&] { return named_metric(slice.from, slice.rows); });
   slice.instances = instance_series(slice.rows, slice.view.metric);
+  leave_out_clocks(slice.instances, slice.notes);
   if (!slice.instances.empty()) slice.unit = slice.instances.front().snapshots.front()->unit;
   if (asked.servers.service.empty() && slice.pivot.value_or(fleet::Pivot{}).key != "service") {
     std::set<std::string> services;
@@ -71,14 +82,7 @@ FleetSlice open_slice(const FleetQuestion& asked) {
   return slice;
 }
 
-/// Every metric of one snapshot, so that it comes as it was pushed.
-fleet::Step whole_snapshot(const FleetSlice& slice, const fleet::Committed* one) {
-  fleet::Step step;
-  for (const fleet::Committed& row : slice.rows) {
-    if (row.push == one->push && row.snapshot == one->snapshot) step.members.push_back(&row);
-  }
-  return step;
-}
+namespace {
 
 std::string ref_of(const fleet::Step& step) {
   const fleet::Committed& first = *step.members.front();
@@ -101,8 +105,10 @@ void tell_apart(std::vector<SnapshotRef>& refs) {
   }
 }
 
+}  // namespace
+
 std::vector<SnapshotRef> fetch_refs(FleetSlice& slice, const std::vector<fleet::Step>& steps, std::int64_t floor,
-                                    fleet::GrowthBeside* beside = nullptr) {
+                                    fleet::GrowthBeside* beside) {
   std::vector<Snapshot> snapshots = value_or_throw(slice.from.fetch(steps, slice.pivot_or_null(), floor, beside));
   std::vector<SnapshotRef> refs;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -114,6 +120,8 @@ std::vector<SnapshotRef> fetch_refs(FleetSlice& slice, const std::vector<fleet::
   tell_apart(refs);
   return refs;
 }
+
+namespace {
 
 /// `pivot`: of the rows; they need not be separated where it distinguishes the versions.
 void add_notes(const Notes& notes, const std::vector<fleet::Step>& steps, const fleet::Pivot* pivot,
@@ -157,13 +165,16 @@ void lead_on(const FleetQuestion& asked, const fleet::Committed& first, GrowthRe
   report.story = std::move(story);
 }
 
-/// Which step's sum of one metric stands for a single snapshot: then that snapshot comes whole.
+}  // namespace
+
 std::vector<fleet::Step> made_whole(const FleetSlice& slice, std::vector<fleet::Step> steps) {
   for (fleet::Step& step : steps) {
-    if (step.members.size() == 1 && !slice.pivot) step = whole_snapshot(slice, step.members.front());
+    if (step.members.size() == 1 && !slice.pivot) step = whole_snapshot(slice.rows, step.members.front());
   }
   return steps;
 }
+
+namespace {
 
 struct FleetTrend {
   FleetSlice slice;
@@ -177,6 +188,37 @@ struct FleetDiff {
   std::vector<SnapshotRef> refs;
 };
 
+/// "GROWING on 20 of 21 instances": of several the totals are judged, each on an axis of its own.
+void tell_verdicts(const std::vector<InstanceSeries>& instances, const std::string& unit, Notes& notes) {
+  if (instances.size() < 2) return;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const InstanceSeries& life : lives_of(instances)) {
+    std::vector<double> values, times;
+    double largest = 0;
+    for (const fleet::Committed* const one : life.snapshots) {
+      values.push_back(static_cast<double>(one->total));
+      times.push_back(static_cast<double>(one->ts_ns - life.snapshots.front()->ts_ns));
+      largest = std::max(largest, std::abs(values.back()));
+    }
+    std::string word;
+    if (values.size() >= kJudgedFrom) {
+      trend::Points points;
+      points.values = values;
+      points.times = times;
+      points.floor = kFloorShare * largest;
+      points.unit = unit;
+      word = trend::judge(points).word;
+      if (word != "GROWING") continue;
+    }
+    std::vector<std::string>& all = names[word.empty() ? "not judged (fewer than 8 snapshots)" : word];
+    if (all.empty() || all.back() != life.name()) all.push_back(life.name());
+  }
+  for (const auto& [word, all] : names)
+    notes.add(word == "GROWING" ? Severity::info : Severity::warning,
+              word + " on " + std::to_string(all.size()) + " of " + std::to_string(instances.size()) +
+                  " instances: " + session::list_and_more(all, kNamedInstances));
+}
+
 FleetTrend judge_fleet(const FleetQuestion& asked) {
   FleetSlice slice = open_slice(asked);
   StepGrid grid = step_grid(slice.instances, duration_of("--step", asked.servers.step));
@@ -189,6 +231,8 @@ FleetTrend judge_fleet(const FleetQuestion& asked) {
       asked.floor ? std::optional(static_cast<double>(*asked.floor)) : std::optional<double>();
   session::JudgedSeries judged = value_or_throw(session::judge_series(refs, slice.view, asked.limit, floor));
   GrowthReport& overall = judged.trend.series.overall;
+  overall.notes.add_all(slice.notes);
+  tell_verdicts(slice.instances, slice.unit, overall.notes);
   add_notes(grid.notes, steps, slice.pivot_or_null(), overall);
   // After a restart the series begins later: growth is counted over the same snapshots.
   std::vector<MomentPair> ends;
@@ -225,6 +269,7 @@ FleetDiff answer_diff(const FleetQuestion& asked) {
   fleet::GrowthBeside beside{slice.view.metric, {}};
   std::vector<SnapshotRef> refs = fetch_refs(slice, steps, 0, &beside);
   GrowthReport report = value_or_throw(session::compare_pair(refs[0], refs[1], slice.view));
+  report.notes.add_all(slice.notes);
   add_notes(moments.notes, steps, slice.pivot_or_null(), report);
   count_instances(slice.from, moments.pairs, refs, slice.pivot_or_null(), report, std::move(beside.growth));
   lead_on(asked, *moments.pairs.front().first, report);
@@ -244,26 +289,20 @@ int fleet_trend(const FleetQuestion& asked) {
   return print_answer(report::write_trend(trend.judged.trend, trend.slice.style), trend.slice.style, trend.refs);
 }
 
-int fleet_gate(const FleetQuestion& asked) {
-  session::GateRules rules = value_or_throw(session::gate_rules(asked.gate));
-  FleetTrend trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
-  const GateReport report = judge_gate(std::move(trend.judged.trend), asked.gate, std::move(rules));
-  const int printed = print_answer(report::write_gate(report, trend.slice.style), trend.slice.style);
-  if (printed != kExitDone) return printed;
-  write_gate_reports(report, asked.gate);
-  return exit_code_of_gate(report);
-}
-
 int fleet_outliers(const FleetQuestion& asked) {
   if (asked.options.as != "text" && asked.options.as != "json")
     fail({ErrorCode::usage, "fleet outliers --as " + asked.options.as + ": expected text or json"});
   FleetSlice slice = open_slice(asked);
+  std::stable_sort(slice.instances.begin(), slice.instances.end(),
+                   [](const InstanceSeries& a, const InstanceSeries& b) {
+                     return a.snapshots.back()->total > b.snapshots.back()->total;
+                   });
   std::vector<fleet::Step> steps;
   std::vector<RankFacts> ranks;
   for (const InstanceSeries& series : slice.instances) {
     steps.push_back({{series.snapshots.back()}});
     RankFacts rank;
-    rank.name = series.instance;
+    rank.name = series.name();
     ranks.push_back(std::move(rank));
   }
   const std::vector<SnapshotRef> refs = fetch_refs(slice, steps, asked.floor.value_or(0));

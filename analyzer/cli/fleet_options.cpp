@@ -124,8 +124,8 @@ std::uint64_t current_time_ns() {
 namespace {
 
 Result<std::uint64_t> parse_duration(const std::string& text) {
-  constexpr std::string_view kUnits = "smhdw";
-  constexpr std::uint64_t kSeconds[] = {1, 60, 3600, 86'400, 604'800};
+  constexpr std::string_view kUnits = "smhdwy";
+  constexpr std::uint64_t kSeconds[] = {1, 60, 3600, 86'400, 604'800, 31'536'000};
   const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
   const auto number =
       unit == std::string_view::npos ? std::nullopt : digits(std::string_view(text).substr(0, text.size() - 1));

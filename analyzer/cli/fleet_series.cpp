@@ -2,67 +2,76 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
+#include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/session/list_text.hpp"
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/failure.hpp"
 #include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
 
-constexpr std::uint64_t kHourNs = 3'600'000'000'000;
-constexpr std::size_t kMostSteps = 200;
-constexpr std::size_t kNamed = 3;
-/// So many steps in a row may lack a snapshot: the one before stands for them.
-constexpr std::size_t kMostCarried = 2;
+/// A clock is off where a snapshot lies 30 days and ten times the middle half of all times away from that half.
+constexpr std::uint64_t kClockMarginNs = 30 * 24 * kFleetHourNs;
+constexpr std::uint64_t kClockSpans = 10;
 
-std::string names_of(const std::vector<std::string>& names) { return session::list_and_more(names, kNamed); }
-
-bool restarted(const InstanceSeries& series, const fleet::Committed* from, const fleet::Committed* to) {
-  std::uint64_t before = 0;
+/// The processes of an instance that run at the same time: one after another is a restart, each is then in the series.
+std::vector<InstanceSeries> side_by_side(InstanceSeries series) {
+  std::vector<std::uint64_t> processes;
+  bool returns = false;
+  std::uint64_t last = 0;
   for (const fleet::Committed* const one : series.snapshots) {
-    if (one->ts_ns < from->ts_ns || one->ts_ns > to->ts_ns || one->restart == 0) continue;
-    if (before != 0 && one->restart != before) return true;
-    before = one->restart;
+    if (one->restart == 0 || one->restart == last) continue;
+    const bool seen = std::find(processes.begin(), processes.end(), one->restart) != processes.end();
+    returns = returns || seen;
+    if (!seen) processes.push_back(one->restart);
+    last = one->restart;
   }
-  return false;
-}
-
-void note_restarts(const std::vector<std::string>& names, Notes& notes) {
-  if (names.empty()) return;
-  notes.add(Severity::warning, counted(names.size(), "instance") + " restarted in between (" + names_of(names) +
-                                   "): growth there is of two processes");
-}
-
-/// The last snapshot at or before a moment, else the first after it, no farther away than `within`.
-const fleet::Committed* at_moment(const InstanceSeries& series, std::uint64_t moment, std::uint64_t within) {
-  const fleet::Committed* best = nullptr;
+  if (!returns) return {std::move(series)};
+  std::vector<InstanceSeries> out;
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    out.push_back({series.service,
+                   series.instance,
+                   "process " + std::to_string(i + 1) + " of " + std::to_string(processes.size()),
+                   {}});
   for (const fleet::Committed* const one : series.snapshots) {
-    if (one->ts_ns <= moment && moment - one->ts_ns <= within) best = one;
+    const auto of = std::find(processes.begin(), processes.end(), one->restart) - processes.begin();
+    out[static_cast<std::size_t>(of) % out.size()].snapshots.push_back(one);
   }
-  if (best != nullptr) return best;
-  for (const fleet::Committed* const one : series.snapshots) {
-    if (one->ts_ns > moment && one->ts_ns - moment <= within) return one;
-  }
-  return nullptr;
+  return out;
 }
 
 }  // namespace
 
-std::string choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted) {
+std::string instance_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 3;
+  return session::list_and_more(names, kNamed);
+}
+
+std::string choose_fleet_metric(const std::vector<fleet::Committed>& rows, const std::string& wanted,
+                                const std::function<std::string()>& named) {
   std::map<std::string, std::string> units;
+  MetricList metrics;
   for (const fleet::Committed& row : rows) {
     if (!row.metric.empty() && !row.metric.ends_with(kHalfUnitEnding)) units.emplace(row.metric, row.unit);
+    if (row.metric == kLostSpace && row.total != 0) metrics.lost = true;
   }
-  const std::string asked = wanted.empty() && units.count("inuse_space") != 0 ? "inuse_space" : wanted;
   std::string list;
-  std::vector<std::string> in_bytes;
   for (const auto& [metric, unit] : units) {
-    if (metric == asked) return metric;
-    if (unit == "bytes") in_bytes.push_back(metric);
+    if (metric == wanted) return metric;
+    metrics.types.push_back({metric, unit});
     list += (list.empty() ? "" : ", ") + metric;
   }
-  if (wanted.empty() && in_bytes.size() == 1) return in_bytes.front();
+  if (wanted.empty()) {
+    std::string chosen = default_metric(std::span(&metrics, 1));
+    if (chosen.empty() && units.size() > 1) {
+      metrics.named = named();
+      chosen = default_metric(std::span(&metrics, 1));
+    }
+    if (!chosen.empty()) return chosen;
+  }
   fail({ErrorCode::usage, (wanted.empty() ? std::string("no default metric") : "unknown metric: '" + wanted + "'") +
                               ", expected --metric with one of " + (list.empty() ? "none" : list)});
 }
@@ -84,122 +93,50 @@ std::vector<InstanceSeries> instance_series(const std::vector<fleet::Committed>&
                      [&](const fleet::Committed* a, const fleet::Committed* b) {
                        return timed && a->ts_ns != b->ts_ns ? a->ts_ns < b->ts_ns : a->nth < b->nth;
                      });
-    out.push_back(std::move(series));
+    for (InstanceSeries& process : side_by_side(std::move(series))) out.push_back(std::move(process));
   }
   return out;
 }
 
-TwoMoments two_moments(const std::vector<InstanceSeries>& instances, std::optional<std::uint64_t> from,
-                       std::optional<std::uint64_t> to, const std::string& unit) {
-  TwoMoments out;
-  if (instances.size() == 1 && !from && !to) {
-    const auto& only = instances.front().snapshots;
-    if (only.size() > 1) out.pairs.emplace_back(only.front(), only.back());
-    if (out.pairs.empty() || !restarted(instances.front(), only.front(), only.back())) return out;
-    note_restarts({instances.front().instance}, out.notes);
-    return out;
-  }
-  std::uint64_t first = from.value_or(UINT64_MAX);
-  std::uint64_t last = to.value_or(0);
+std::vector<InstanceSeries> lives_of(const std::vector<InstanceSeries>& instances) {
+  std::vector<InstanceSeries> lives;
   for (const InstanceSeries& series : instances) {
+    std::uint64_t process = 0;
     for (const fleet::Committed* const one : series.snapshots) {
-      if (!from) first = std::min(first, one->ts_ns);
-      if (!to) last = std::max(last, one->ts_ns);
+      const bool is_new =
+          one == series.snapshots.front() || (one->restart != 0 && process != 0 && one->restart != process);
+      if (is_new) lives.push_back({series.service, series.instance, series.process, {}});
+      if (one->restart != 0) process = one->restart;
+      lives.back().snapshots.push_back(one);
     }
   }
-  const std::uint64_t within = std::max(kHourNs, last > first ? (last - first) / 10 : 0);
-  std::vector<std::string> added, gone, both_restarted;
-  std::int64_t added_bytes = 0;
-  std::int64_t gone_bytes = 0;
-  for (const InstanceSeries& series : instances) {
-    const fleet::Committed* const before = at_moment(series, first, within);
-    const fleet::Committed* const after = at_moment(series, last, within);
-    if (before != nullptr && after != nullptr && before != after) {
-      out.pairs.emplace_back(before, after);
-      if (restarted(series, before, after)) both_restarted.push_back(series.instance);
-    } else if (after != nullptr) {
-      added.push_back(series.instance);
-      added_bytes += after->total;
-    } else if (before != nullptr) {
-      gone.push_back(series.instance);
-      gone_bytes += before->total;
-    }
-  }
-  if (!added.empty() || !gone.empty())
-    out.notes.add(Severity::warning,
-                  counted(added.size(), "instance") + " new" + (added.empty() ? "" : " (" + names_of(added) + ")") +
-                      ", " + std::to_string(gone.size()) + " gone" + (gone.empty() ? "" : " (" + names_of(gone) + ")") +
-                      ": " + value_text(added_bytes - gone_bytes, unit, true) + ", in no row");
-  note_restarts(both_restarted, out.notes);
-  return out;
+  return lives;
 }
 
-StepGrid step_grid(const std::vector<InstanceSeries>& instances, std::optional<std::uint64_t> step_ns) {
-  StepGrid out;
-  if (instances.size() == 1 && !step_ns) {
-    for (const fleet::Committed* const one : instances.front().snapshots) out.steps.push_back({{one}});
-    if (out.steps.size() > 1) out.ends.emplace_back(out.steps.front().members[0], out.steps.back().members[0]);
-    return out;
-  }
-  std::vector<std::uint64_t> distances;
-  std::uint64_t first = UINT64_MAX;
-  std::uint64_t last = 0;
+void leave_out_clocks(std::vector<InstanceSeries>& instances, Notes& notes) {
+  std::vector<std::uint64_t> times;
   for (const InstanceSeries& series : instances) {
-    for (std::size_t i = 0; i < series.snapshots.size(); ++i) {
-      const std::uint64_t time = series.snapshots[i]->ts_ns;
-      first = std::min(first, time);
-      last = std::max(last, time);
-      if (i > 0 && time > series.snapshots[i - 1]->ts_ns) distances.push_back(time - series.snapshots[i - 1]->ts_ns);
-    }
+    for (const fleet::Committed* const one : series.snapshots) times.push_back(one->ts_ns);
   }
-  if (distances.empty())
-    fail({ErrorCode::usage, "no instance has two snapshots at different times: a series needs them"});
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-  std::nth_element(distances.begin(), middle, distances.end());
-  out.step_ns = step_ns.value_or(std::max(*middle, (last - first) / kMostSteps + 1));
-  const std::uint64_t count = (last - first) / out.step_ns + 1;
-  if (count > 10'000)
-    fail({ErrorCode::usage, "--step gives " + std::to_string(count) + " steps, expected at most 10000"});
-  out.steps.resize(static_cast<std::size_t>(count));
-  std::vector<std::uint8_t> has_own(out.steps.size(), 0);
-  const auto step_of = [&](const fleet::Committed& one) {
-    return static_cast<std::size_t>((one.ts_ns - first) / out.step_ns);
-  };
-  std::vector<std::string> left_out, restarts;
-  for (const InstanceSeries& series : instances) {
-    std::vector<const fleet::Committed*> at(out.steps.size(), nullptr);
-    for (const fleet::Committed* const one : series.snapshots) at[step_of(*one)] = one;
-    std::size_t carried = 0;
-    bool whole = true;
-    for (std::size_t s = 0; s < at.size(); ++s) {
-      carried = at[s] != nullptr ? 0 : carried + 1;
-      if (at[s] == nullptr && s > 0) at[s] = at[s - 1];
-      whole = whole && at[s] != nullptr && carried <= kMostCarried;
-    }
-    if (!whole) {
-      left_out.push_back(series.instance);
-      continue;
-    }
-    for (std::size_t s = 0; s < at.size(); ++s) out.steps[s].members.push_back(at[s]);
-    for (const fleet::Committed* const one : series.snapshots) has_own[step_of(*one)] = 1;
-    out.ends.emplace_back(at.front(), at.back());
-    if (restarted(series, at.front(), at.back())) restarts.push_back(series.instance);
+  if (instances.size() < 2 || times.size() < 4) return;
+  std::sort(times.begin(), times.end());
+  const std::uint64_t low = times[times.size() / 4];
+  const std::uint64_t high = times[times.size() * 3 / 4];
+  const std::uint64_t margin = std::max(kClockMarginNs, (high - low) * kClockSpans);
+  std::vector<std::string> off;
+  for (InstanceSeries& series : instances) {
+    const auto is_off = [&](const fleet::Committed* one) {
+      return one->ts_ns + margin < low || one->ts_ns > high + margin;
+    };
+    const auto first = std::find_if(series.snapshots.begin(), series.snapshots.end(), is_off);
+    if (first == series.snapshots.end()) continue;
+    off.push_back(series.name() + " at " + moment_text((*first)->ts_ns));
+    std::erase_if(series.snapshots, is_off);
   }
-  if (out.ends.empty())
-    fail({ErrorCode::usage, "none of " + counted(instances.size(), "instance") +
-                                " has a snapshot at every step; expected a longer --step or a shorter --since"});
-  // A step that nobody has a snapshot of is the one before.
-  std::size_t kept = 0;
-  for (std::size_t s = 0; s < out.steps.size(); ++s) {
-    if (has_own[s] != 0) std::swap(out.steps[kept++], out.steps[s]);
-  }
-  out.steps.resize(kept);
-  if (!left_out.empty())
-    out.notes.add(Severity::warning, counted(left_out.size(), "instance") +
-                                         " without a snapshot at some step left out: " + names_of(left_out) + "; of " +
-                                         std::to_string(instances.size()));
-  note_restarts(restarts, out.notes);
-  return out;
+  std::erase_if(instances, [](const InstanceSeries& series) { return series.snapshots.empty(); });
+  if (!off.empty())
+    notes.add(Severity::warning, "clock off: snapshots months from all others are left out: " + instance_names(off) +
+                                     "; " + counted(off.size(), "instance"));
 }
 
 }  // namespace snapdiff::cli

@@ -5,7 +5,6 @@
 #include "analyzer/cli/command_line.hpp"
 #include "analyzer/session/gate_rules.hpp"
 #include "snapdiff/gate.hpp"
-#include "snapdiff/trend.hpp"
 
 /// What every gate says and writes, wherever its snapshots come from: options, its files, the exit code.
 namespace snapdiff::cli {
@@ -17,7 +16,7 @@ struct GateOptions : session::GateRequest {
 void add_gate_options(CommandLine& line, GateOptions& wanted);
 
 /// As session::judge_gate(); says what was accepted.
-GateReport judge_gate(TrendReport trend, const GateOptions& wanted, session::GateRules rules);
+GateReport judge_gate(session::GateSeries series, const GateOptions& wanted, session::GateRules rules);
 
 /// JUnit and SARIF, where they are asked for. Throws io.
 void write_gate_reports(const GateReport& report, const GateOptions& wanted);

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -100,9 +102,14 @@ int unknown_word(const std::string& word) {
   return kExitBadInput;
 }
 
+int print_help(std::string_view text) {
+  value_or_throw(print_data(text));
+  return kExitDone;
+}
+
 // "help diff" is "diff --help"; a topic that is no command is "verdicts".
 int help_of(const std::string& word) {
-  if (word == "verdicts") return print_data(document::verdict_help()) ? kExitDone : kExitBadInput;
+  if (word == "verdicts") return print_help(document::verdict_help());
   for (const Command& command : commands()) {
     if (command.name == word) return command.run({{"--help"}});
   }
@@ -112,9 +119,10 @@ int help_of(const std::string& word) {
 int run(Words arguments) {
   if (arguments.size() > 1 && arguments[0] == "help") return help_of(arguments[1]);
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-    return print_data(overview()) ? (arguments.empty() ? kExitBadInput : kExitDone) : kExitBadInput;
+    const int printed = print_help(overview());
+    return arguments.empty() ? kExitBadInput : printed;
   }
-  if (arguments[0] == "--version") return print_data("snapdiff " SNAPDIFF_VERSION "\n") ? kExitDone : kExitBadInput;
+  if (arguments[0] == "--version") return print_help("snapdiff " SNAPDIFF_VERSION "\n");
 
   const std::size_t word = first_word(arguments);
   if (word < arguments.size()) {
@@ -156,6 +164,14 @@ int run_and_tell(Words arguments) {
 }  // namespace
 }  // namespace snapdiff::cli
 
+/// A mapped file that somebody cuts short while it is read: its pages are gone. Outputs are put in place whole, so
+/// that none is left half written.
+static void end_of_cut_file(int) {
+  snapdiff::cli::say_at_once(
+      "error: io: a file was cut short while it was read; try again when nothing writes to it\n");
+  _exit(snapdiff::cli::kExitBadInput);
+}
+
 int main(int argc, char** argv) {
   snapdiff::cli::keep_heap_together();
   // Reading symbols must never reach the network by itself; a closed pipe and a file size limit are
@@ -163,5 +179,6 @@ int main(int argc, char** argv) {
   snapdiff::session::withhold_debuginfod();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGBUS, end_of_cut_file);
   return snapdiff::cli::run_and_tell({argv + 1, argv + argc});
 }

@@ -75,10 +75,27 @@ Status print_report(std::string_view data, report::Form form) {
   return for_eyes ? print_data(report::isolated(data)) : print_data(data);
 }
 
+std::optional<bool> ask(std::string_view question) {
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) return std::nullopt;
+  const std::string text = std::string(question) + " [y/N] ";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::string answer;
+  for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) answer += static_cast<char>(c);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 void say(std::string_view line) {
   std::string text(line);
   text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void say_at_once(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 void say_note(const Note& note) {

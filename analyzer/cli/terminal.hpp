@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,9 @@ Status print_data(std::string_view data);
 /// The same of a report: on a terminal that shows UTF-8, a text has marks around names with right-to-left letters.
 Status print_report(std::string_view data, report::Form form);
 
+/// A question on stderr, answered on the standard input: true for "y" or "yes". Nothing where either is no terminal.
+std::optional<bool> ask(std::string_view question);
+
 /// One line on stderr.
 void say(std::string_view line);
 
@@ -42,6 +46,8 @@ int tell_failure(const Error& error);
 
 /// A remark on stderr: "note: ..." or "warning: ...", made harmless.
 void say_note(const Note& note);
+/// To standard error, without a buffer: in handlers of signals.
+void say_at_once(std::string_view text);
 
 /// Bytes of an input made harmless for a terminal: control characters and bytes that are no valid
 /// UTF-8 as \xNN.

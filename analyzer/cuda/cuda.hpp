@@ -126,6 +126,9 @@ Result<Snapshot> snapshot_at(const Snapshot& snapshot, TraceRef trace, std::uint
 Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef trace,
                                            std::span<const std::uint64_t> moments, const LeftOver* left);
 
+/// Bytes of allocators at the end of a snapshot, without the host's; nothing where it has no segments.
+std::optional<ReservedBytes> reserved_bytes(const Snapshot& snapshot);
+
 /// What fills the device at the fullest moment of a trace: nothing for a trace of less than two events. Reads the trace
 /// three times. Errors: as live_set().
 Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef trace);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -30,21 +32,18 @@ std::string label_text(const Dictionary& d, LabelSetId set, std::string_view key
   return {};
 }
 
-/// Some rows of a snapshot, with its facts.
+/// Some rows of a snapshot, without facts.
 Snapshot part_of(const Snapshot& snapshot, const std::vector<std::size_t>& rows) {
   Snapshot part;
   part.dictionary = snapshot.dictionary;
   part.mappings = snapshot.mappings;
-  part.facts = snapshot.facts;
   for (const Column& column : snapshot.samples.columns) {
-    Column values = column;
-    values.value.clear();
-    values.known.clear();
+    Column& values = part.samples.columns.emplace_back();
+    values.type = column.type;
     for (const std::size_t row : rows) values.value.push_back(column.value[row]);
     for (const std::size_t row : rows) {
       if (!column.known.empty()) values.known.push_back(column.known[row]);
     }
-    part.samples.columns.push_back(std::move(values));
   }
   for (const std::size_t row : rows) {
     part.samples.stack.push_back(snapshot.samples.stack[row]);
@@ -52,6 +51,36 @@ Snapshot part_of(const Snapshot& snapshot, const std::vector<std::size_t>& rows)
   }
   return part;
 }
+
+/// Counters by name, to find those with a prefix.
+class CountersByName {
+ public:
+  explicit CountersByName(const std::vector<Counter>& counters) : counters_(counters), order_(counters.size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return name(a) < name(b); });
+  }
+
+  /// In their own order, with names without it.
+  std::vector<Counter> after(std::string_view prefix) const {
+    auto at = std::lower_bound(order_.begin(), order_.end(), prefix,
+                               [&](std::size_t a, std::string_view text) { return name(a) < text; });
+    std::vector<std::size_t> found;
+    for (; at != order_.end() && name(*at).starts_with(prefix); ++at) found.push_back(*at);
+    std::sort(found.begin(), found.end());
+    std::vector<Counter> out;
+    for (const std::size_t counter : found) {
+      out.push_back(counters_[counter]);
+      out.back().name.erase(0, prefix.size());
+    }
+    return out;
+  }
+
+ private:
+  std::string_view name(std::size_t counter) const { return counters_[counter].name; }
+
+  const std::vector<Counter>& counters_;
+  std::vector<std::size_t> order_;
+};
 
 }  // namespace
 
@@ -103,17 +132,15 @@ std::vector<Snapshot> by_device(const Snapshot& snapshot) {
     out.push_back(snapshot);
     return out;
   }
+  const CountersByName counters(snapshot.facts.counters);
+  SnapshotFacts facts = snapshot.facts;
+  facts.counters.clear();
   for (const auto& [key, own] : rows) {
     const std::string& device = key.second;
     Snapshot part = part_of(snapshot, own);
+    part.facts = facts;
     part.facts.labels["device"] = device;
-    part.facts.counters.clear();
-    const std::string prefix = device == "host" ? "host." : "device" + device + ".";
-    for (const Counter& counter : snapshot.facts.counters) {
-      if (!counter.name.starts_with(prefix)) continue;
-      part.facts.counters.push_back(counter);
-      part.facts.counters.back().name.erase(0, prefix.size());
-    }
+    part.facts.counters = counters.after(device == "host" ? "host." : "device" + device + ".");
     out.push_back(std::move(part));
   }
   return out;
@@ -127,7 +154,7 @@ std::map<Role, Snapshot> by_role(const Snapshot& snapshot) {
     rows[static_cast<Role>(role_number(role))].push_back(row);
   }
   std::map<Role, Snapshot> out;
-  for (const auto& [role, own] : rows) out.emplace(role, part_of(snapshot, own));
+  for (const auto& [role, own] : rows) out.emplace(role, part_of(snapshot, own)).first->second.facts = snapshot.facts;
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string>
 #include <tuple>
@@ -18,7 +19,6 @@ namespace {
 constexpr std::int64_t kBeforeStart = -1;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kRounding = 512;
-constexpr std::size_t kMergeAt = 1 << 16;  // rows of one moment
 
 /// A block's life, in numbers of events: there after event `start`, pending after event
 /// `pending_from`, gone after event `end`.
@@ -43,6 +43,7 @@ struct Address {
 auto key_of(const LiveRow& r) {
   return std::tuple(r.stack, r.stream, r.pool, r.role, r.pending, r.before_trace, r.unattributed);
 }
+using Key = decltype(key_of(LiveRow{}));
 
 class Pass {
  public:
@@ -97,20 +98,26 @@ class Pass {
       set.double_frees = signs_.double_frees;
       set.lost_at_end = signs_.lost_at_end;
       set.other_size_at_end = signs_.other_size_at_end;
-      merge_rows(set);
     }
+    fill_rows();
     if (!fits_) return Error{ErrorCode::limit, "sum of live bytes is beyond 2^63-1, expected it to fit in 64 bits"};
     for (Moment& moment : moments_) out.push_back(std::move(moment.set));
     return out;
   }
 
  private:
+  /// Of one row, by what it differs from the moment before.
+  struct Change {
+    std::uint32_t row = 0;
+    std::int64_t blocks = 0, requested = 0, bytes = 0, left_blocks = 0, left_bytes = 0;
+  };
   struct Moment {
     LiveSet set;
     std::int64_t last = 0;             // number of the last event that has happened
     std::int64_t reserved_change = 0;  // to undo between this moment and the next one
-    std::size_t next_merge = kMergeAt;
+    std::vector<Change> changes;       // since the moment before
   };
+  using Moments = std::vector<Moment>;
 
   void add(std::int64_t& sum, std::int64_t value) { fits_ = checked_add(sum, value, sum) && fits_; }
 
@@ -217,46 +224,64 @@ class Pass {
       row.left_blocks = 1;
       row.left_bytes = row.bytes;
     }
-    if (roles_ != nullptr) row.role = roles_->of({life.stack, life.start, end, life.requested, life.unattributed});
-    for (auto moment = first; moment != moments_.end() && moment->last < end; ++moment) {
-      row.pending = life.pending_from <= moment->last;
-      if (blocks_ != nullptr)
-        blocks_->blocks[static_cast<std::size_t>(moment - moments_.begin())].push_back(
-            {address, row.bytes, life.bytes >= 0, row.requested, row.stack, row.unattributed, row.pending, row.stream,
-             row.pool, row.role, end != kNever, life.start});
-      add_row(*moment, row);
+    if (roles_ != nullptr)
+      row.role = roles_->of({life.stack, life.start, end, life.requested, life.unattributed, address});
+    const auto is_before = [](std::int64_t event) {
+      return [event](const Moment& moment) { return moment.last < event; };
+    };
+    const auto last = std::partition_point(first, moments_.end(), is_before(end));
+    const auto pending = std::partition_point(first, last, is_before(life.pending_from));
+    for (auto moment = first; blocks_ != nullptr && moment != last; ++moment) {
+      blocks_->blocks[static_cast<std::size_t>(moment - moments_.begin())].push_back(
+          {address, row.bytes, life.bytes >= 0, row.requested, row.stack, row.unattributed, moment >= pending,
+           row.stream, row.pool, row.role, end != kNever, life.start});
     }
+    add_change(first, pending, row);
+    row.pending = true;
+    add_change(pending, last, row);
   }
 
-  void add_row(Moment& moment, const LiveRow& row) {
-    std::vector<LiveRow>& rows = moment.set.rows;
-    rows.push_back(row);
-    if (rows.size() < moment.next_merge) return;
-    merge_rows(moment.set);
-    moment.next_merge = std::max<std::size_t>(kMergeAt, rows.size() * 2);
+  /// A block that is there at moments from `first` up to `last`: it comes at the one and goes at the other.
+  void add_change(Moments::iterator first, Moments::iterator last, const LiveRow& row) {
+    if (first == last) return;
+    const auto key = keys_.try_emplace(key_of(row), static_cast<std::uint32_t>(rows_.size()));
+    if (key.second) {
+      rows_.push_back(row);
+      rows_.back().blocks = 0;
+    }
+    Change change{key.first->second, row.blocks, row.requested, row.bytes, row.left_blocks, row.left_bytes};
+    first->changes.push_back(change);
+    if (last == moments_.end()) return;
+    change = {change.row, -row.blocks, -row.requested, -row.bytes, -row.left_blocks, -row.left_bytes};
+    last->changes.push_back(change);
   }
 
-  void merge_rows(LiveSet& set) {
-    std::vector<LiveRow>& rows = set.rows;
-    std::sort(rows.begin(), rows.end(), [](const LiveRow& a, const LiveRow& b) { return key_of(a) < key_of(b); });
-    std::size_t out = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (out > 0 && key_of(rows[out - 1]) == key_of(rows[i])) {
-        rows[out - 1].blocks += rows[i].blocks;
-        rows[out - 1].left_blocks += rows[i].left_blocks;
-        add(rows[out - 1].requested, rows[i].requested);
-        add(rows[out - 1].bytes, rows[i].bytes);
-        add(rows[out - 1].left_bytes, rows[i].left_bytes);
-      } else {
-        rows[out++] = rows[i];
+  /// Rows of all moments, one moment after the other: of each what changed since the one before.
+  void fill_rows() {
+    std::map<Key, LiveRow> there;
+    for (Moment& moment : moments_) {
+      // What goes is taken away first, so that no sum is larger on the way than before or after.
+      std::stable_partition(moment.changes.begin(), moment.changes.end(),
+                            [](const Change& change) { return change.blocks < 0; });
+      for (const Change& change : moment.changes) {
+        const auto at = there.try_emplace(key_of(rows_[change.row]), rows_[change.row]);
+        LiveRow& row = at.first->second;
+        if (at.second) row.requested = row.bytes = row.left_blocks = row.left_bytes = 0;
+        row.blocks += change.blocks;
+        row.left_blocks += change.left_blocks;
+        add(row.requested, change.requested);
+        add(row.bytes, change.bytes);
+        add(row.left_bytes, change.left_bytes);
+        if (row.blocks == 0) there.erase(at.first);
       }
-    }
-    rows.resize(out);
-    set.blocks = set.requested = set.bytes = set.pending_blocks = set.pending_requested = 0;
-    for (const LiveRow& row : rows) {
-      (row.pending ? set.pending_blocks : set.blocks) += row.blocks;
-      add(row.pending ? set.pending_requested : set.requested, row.requested);
-      if (!row.pending) add(set.bytes, row.bytes);
+      std::vector<Change>().swap(moment.changes);
+      LiveSet& set = moment.set;
+      for (const auto& [key, row] : there) {
+        set.rows.push_back(row);
+        (row.pending ? set.pending_blocks : set.blocks) += row.blocks;
+        add(row.pending ? set.pending_requested : set.requested, row.requested);
+        if (!row.pending) add(set.bytes, row.bytes);
+      }
     }
   }
 
@@ -265,11 +290,13 @@ class Pass {
   LiveBlocks* blocks_;
   const LeftOver* left_;
   Roles* roles_;
-  std::vector<Moment> moments_;  // ascending
-  std::size_t passed_ = 0;       // moments before the event at hand
+  Moments moments_;         // ascending
+  std::size_t passed_ = 0;  // moments before the event at hand
   std::int64_t time_us_ = kNoTime;
   LiveSet signs_;  // of its fields only the signs of damage
   std::unordered_map<std::uint64_t, Address, KeyedHash> addresses_;
+  std::map<Key, std::uint32_t> keys_;
+  std::vector<LiveRow> rows_;  // by number in keys_
   bool fits_ = true;
 };
 

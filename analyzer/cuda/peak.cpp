@@ -100,6 +100,23 @@ std::optional<TraceRef> only_trace(const AllocatorState& state) {
 
 }  // namespace
 
+std::optional<ReservedBytes> reserved_bytes(const Snapshot& snapshot) {
+  if (snapshot.allocator == nullptr || !snapshot.allocator->has_segments) return std::nullopt;
+  const AllocatorState& state = *snapshot.allocator;
+  ReservedBytes out;
+  out.expandable = has_expandable(state);
+  for (std::size_t s = 0; s < state.segments.size_rows(); ++s) {
+    if ((state.segments.flags[s] & kSegmentHost) != 0) continue;
+    out.reserved = wrapping_sum(out.reserved, state.segments.size[s]);
+    for (std::size_t b = state.segments.block_begin[s]; b < state.segments.block_begin[s + 1]; ++b) {
+      if (state.blocks.state[b] == BlockState::allocated)
+        out.allocated = wrapping_sum(out.allocated, state.blocks.size[b]);
+    }
+  }
+  out.cached = cached_of(state);
+  return out;
+}
+
 CachedBytes cached_of(const AllocatorState& layout) {
   CachedBytes out;
   for (std::size_t s = 0; s < layout.segments.size_rows(); ++s) {

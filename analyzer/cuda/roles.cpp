@@ -1,6 +1,7 @@
 #include "analyzer/cuda/roles.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "analyzer/cuda/role_rules.hpp"
@@ -31,10 +32,13 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
     std::int64_t start = 0;
   };
   std::unordered_map<std::uint64_t, Open, KeyedHash> open;
-  // What outlives the backward pass or the step that allocated it has the size of a parameter.
+  // What outlives the backward pass or the step that allocated it has the size of a parameter; a workspace does so
+  // once.
+  std::unordered_map<std::int64_t, std::int64_t> outlived, alive, gradients;  // by size; gradients: the most at once
+  Addresses traced;                                                           // of blocks that the trace allocates
   const auto learn = [&](const Open& block, std::size_t now) {
-    if (now != block.group && (block.part == Part::backward || block.part == Part::step))
-      parameter_sizes_.insert(block.size);
+    if (now == block.group || (block.part != Part::backward && block.part != Part::step)) return;
+    if (++outlived[block.size] > 1 || !is_cublas_size(block.size)) parameter_sizes_.insert(block.size);
   };
   EventLog::Reader reader = events.read();
   TraceEvent event;
@@ -42,6 +46,11 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
     if (index_of(event.stack) >= dictionary_.stacks.size()) continue;  // damaged: live_sets() says so
     if (event.action == TraceAction::alloc) {
       add_section(n, phases_.of(event.stack));
+      traced.insert(event.address);
+      hopper_sized_ += event.size == kHopperWorkspace ? 1U : 0U;
+      if (rule_of(event.stack) == Rule::parameter) model_sizes_.insert(event.size);
+      if (sections_.back().part == Part::backward)
+        gradients[event.size] = std::max(gradients[event.size], ++alive[event.size]);
       open[event.address] = {sections_.back().group, sections_.back().part, event.size, event.stack, n};
     } else if (event.action == TraceAction::free_completed) {
       // The gradient of the loss goes when the call of backward returns.
@@ -51,6 +60,7 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
       const auto at = open.find(event.address);
       if (at == open.end()) continue;
       learn(at->second, sections_.back().group);
+      if (at->second.part == Part::backward) --alive[at->second.size];
       if (at->second.part == Part::script && is_input(at->second.start, n)) inputs_.insert(at->second.stack);
       open.erase(at);
     }
@@ -59,6 +69,37 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
     // Of a step nothing but state outlives it.
     learn(block, block.part == Part::step ? sections_.back().group + 1 : sections_.back().group);
   }
+  find_state_before(snapshot, gradients, traced);
+}
+
+/// Blocks from before the trace have no stacks. The numbers of parameters and gradients of one size are equal, and the
+/// optimizer keeps one or more blocks of that size for each; parameters were allocated first, so that they lie below.
+void Roles::find_state_before(const Snapshot& snapshot, const std::unordered_map<std::int64_t, std::int64_t>& gradients,
+                              const Addresses& traced) {
+  if (snapshot.allocator == nullptr) return;
+  const BlockTable& blocks = snapshot.allocator->blocks;
+  std::map<std::int64_t, std::vector<std::uint64_t>> before;
+  for (std::size_t b = 0; b < blocks.size_rows(); ++b) {
+    if (blocks.state[b] != BlockState::inactive && blocks.stack[b] == StackId{} &&
+        !traced.contains(blocks.address[b]) && parameter_sizes_.contains(blocks.requested[b]))
+      before[blocks.requested[b]].push_back(blocks.address[b]);
+  }
+  for (auto& [size, addresses] : before) {
+    const auto found = gradients.find(size);
+    const auto of_each = found == gradients.end() ? std::size_t{0} : static_cast<std::size_t>(found->second);
+    if (of_each == 0 || addresses.size() <= of_each || addresses.size() % of_each != 0) continue;
+    std::sort(addresses.begin(), addresses.end());
+    state_before_.insert(addresses.begin() + static_cast<std::ptrdiff_t>(of_each), addresses.end());
+  }
+}
+
+/// By its size alone, where that of no parameter is known to be the same. A forward and a backward thread take one
+/// each; tensors of that size come with each iteration.
+bool Roles::is_workspace(const RoleQuery& block) const {
+  constexpr std::size_t kThreads = 2;
+  if (block.requested == kHopperWorkspace && hopper_sized_ > kThreads) return false;
+  return block.never_freed() && is_cublas_size(block.requested) && !parameter_sizes_.contains(block.requested) &&
+         !model_sizes_.contains(block.requested);
 }
 
 void Roles::add_section(std::int64_t number, const StackPhase& phase) {
@@ -103,8 +144,11 @@ Roles::Rule Roles::look_at(std::size_t function) const {
   std::replace(file.begin(), file.end(), '\\', '/');
   Rule found = Rule::none;
   for (const RoleRule& rule : kRoleRules) {
-    if (found == Rule::workspace || !contains(name, rule.function) || !contains(file, rule.file)) continue;
-    found = rule.role == Role::workspace ? Rule::workspace : Rule::parameter;
+    if (!contains(name, rule.function) || !contains(file, rule.file)) continue;
+    const Rule said = rule.role == Role::workspace         ? Rule::workspace
+                      : rule.role == Role::optimizer_state ? Rule::optimizer_state
+                                                           : Rule::parameter;
+    found = std::max(found, said);
   }
   return found;
 }
@@ -117,12 +161,13 @@ Roles::Rule Roles::rule_of(StackId stack) {
     const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
     std::optional<Rule>& known = rule_of_function_[function];
     if (!known) known = look_at(function);
-    if (*known != Rule::none && found != Rule::workspace) found = *known;
+    found = std::max(found, *known);
   }
   return at->second = found;
 }
 
 Role Roles::from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const {
+  if (state_before_.contains(block.address)) return Role::optimizer_state;
   if (rule == Rule::parameter || parameter_sizes_.contains(block.requested)) return Role::parameter;
   if (phase.phase == Phase::optimizer) return Role::optimizer_state;
   return phase.module_call ? Role::activation : Role::before_trace;
@@ -147,11 +192,10 @@ bool Roles::is_input(std::int64_t start, std::int64_t end) const {
          backwards_between(start, end) <= 1;
 }
 
-Role Roles::of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const {
+Role Roles::of_script(const RoleQuery& block, const StackPhase& phase) const {
   const std::size_t passes = backwards_between(block.start, block.end);
   if (phase.module_call) return passes > 0 || block.never_freed() ? Role::activation : Role::temporary;
-  if (block.never_freed() && block.start < first_forward_ &&
-      (rule == Rule::parameter || parameter_sizes_.contains(block.requested)))
+  if (block.never_freed() && block.start < first_forward_ && parameter_sizes_.contains(block.requested))
     return Role::parameter;
   if (block.never_freed() && inputs_.contains(block.stack)) return Role::input;
   const std::size_t section = section_of(block.start);
@@ -172,19 +216,19 @@ Role Roles::of(const RoleQuery& block) {
     return in_step && parameter_sizes_.contains(block.requested) ? Role::optimizer_state : Role::before_trace;
   }
   const Rule rule = rule_of(block.stack);
-  const bool is_cublas =
-      block.requested == kCublasWorkspace && !parameter_sizes_.contains(block.requested) && block.never_freed();
-  if (rule == Rule::workspace || is_cublas) return Role::workspace;
+  if (rule == Rule::workspace || (rule == Rule::none && is_workspace(block))) return Role::workspace;
   const StackPhase phase = phases_.of(block.stack);
   if (block.start < 0) return from_before(block, phase, rule);
+  const bool stays = block.never_freed() || section_of(block.end) != section_of(block.start);
+  if (rule == Rule::optimizer_state && stays) return Role::optimizer_state;
+  if (rule == Rule::parameter && stays) return Role::parameter;
   if (phase.phase == Phase::optimizer) {
-    const bool stays = section_of(block.end) != section_of(block.start) || block.never_freed();
     return stays ? Role::optimizer_state : Role::temporary;
   }
   const Part part = sections_[section_of(block.start)].part;
   const bool in_backward = part == Part::backward || part == Part::recompute;
   if (is_of_autograd(phase.phase) || (phase.phase == Phase::unknown && in_backward)) return of_backward(block, phase);
-  return phase.phase == Phase::script ? of_script(block, phase, rule) : Role::unknown;
+  return phase.phase == Phase::script ? of_script(block, phase) : Role::unknown;
 }
 
 std::string_view Roles::part_at(std::uint64_t events) const {

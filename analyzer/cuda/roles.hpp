@@ -6,10 +6,12 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {
 
@@ -20,6 +22,7 @@ struct RoleQuery {
   std::int64_t end = 0;     ///< kNeverFreed: beyond the trace
   std::int64_t requested = 0;
   bool unattributed = false;
+  std::uint64_t address = 0;
 
   static constexpr std::int64_t kNeverFreed = std::numeric_limits<std::int64_t>::max();
   bool never_freed() const { return end == kNeverFreed; }
@@ -41,7 +44,8 @@ class Roles {
     Part part = Part::script;
     std::size_t group = 0;
   };
-  enum class Rule : std::uint8_t { none, workspace, parameter };
+  using Addresses = std::unordered_set<std::uint64_t, KeyedHash>;
+  enum class Rule : std::uint8_t { none, parameter, optimizer_state, workspace };  ///< later ones outweigh
 
   void add_section(std::int64_t number, const StackPhase& phase);
   void push(std::int64_t number, Part part);
@@ -51,16 +55,22 @@ class Roles {
   bool is_input(std::int64_t start, std::int64_t end) const;
   Rule rule_of(StackId stack);
   Rule look_at(std::size_t function) const;
+  void find_state_before(const Snapshot& snapshot, const std::unordered_map<std::int64_t, std::int64_t>& gradients,
+                         const Addresses& traced);
+  bool is_workspace(const RoleQuery& block) const;
   Role from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
   Role of_backward(const RoleQuery& block, const StackPhase& phase) const;
-  Role of_script(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
+  Role of_script(const RoleQuery& block, const StackPhase& phase) const;
 
   const Dictionary& dictionary_;
   StackPhases phases_;
   std::vector<Section> sections_;
   std::vector<std::int64_t> backwards_;  ///< where each backward pass begins
   std::int64_t first_forward_ = 0;
+  std::size_t hopper_sized_ = 0;            ///< allocations of kHopperWorkspace bytes
   std::set<std::int64_t> parameter_sizes_;  ///< requested bytes of gradients and of optimizer state
+  std::set<std::int64_t> model_sizes_;      ///< requested bytes of what stacks say is a parameter
+  Addresses state_before_;                  ///< addresses of optimizer state from before the trace
   std::set<StackId> inputs_;                ///< stacks of inputs that were freed
   std::unordered_map<StackId, Rule> rules_;
   std::vector<std::optional<Rule>> rule_of_function_;  ///< where it was looked at

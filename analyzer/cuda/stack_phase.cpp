@@ -88,6 +88,8 @@ StackPhase StackPhases::look_at(StackId stack) {
     break;
   }
   if (out.phase == Phase::script && is_called_by_engine(stack)) out.phase = Phase::engine;
+  // The frames inside are those of the forward pass that it was made for.
+  if (out.phase == Phase::engine && out.module_call && is_compiled_backward(stack)) out.module_call = false;
   return out;
 }
 
@@ -101,6 +103,16 @@ bool StackPhases::is_called_by_engine(StackId stack) {
     if (mark != Mark::native) outermost = mark;
   }
   return outermost == Mark::function || outermost == Mark::checkpoint;
+}
+
+/// Backward of torch.compile: one torch.autograd.Function for the whole graph.
+bool StackPhases::is_compiled_backward(StackId stack) const {
+  const auto frames = dictionary_.stacks.frames(stack);
+  return std::any_of(frames.begin(), frames.end(), [&](FrameId frame) {
+    const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
+    return dictionary_.strings[dictionary_.functions.name[function]] == "backward" &&
+           contains(dictionary_.strings[dictionary_.functions.file[function]], "_functorch");
+  });
 }
 
 StackPhase StackPhases::of(StackId stack) {

@@ -59,6 +59,7 @@ class StackPhases {
   Mark look_at(FunctionId id) const;
   StackPhase look_at(StackId stack);
   bool is_called_by_engine(StackId stack);
+  bool is_compiled_backward(StackId stack) const;
   std::uint64_t function_key(FrameId frame) const;
 
   const Dictionary& dictionary_;

@@ -6,8 +6,10 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/hash_index.hpp"
 #include "snapdiff/large_pages.hpp"
+#include "snapdiff/number_text.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
@@ -16,29 +18,61 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 /// From identities to units. It is asked for slots well before they are needed: with a million stacks each look-up is a
-/// cache miss.
+/// cache miss. Stacks of one dictionary that show all their frames differ, so that where all sides have one, a stack is
+/// looked up only where a shortened one looks like it.
 class IdentityTable {
  public:
-  explicit IdentityTable(std::size_t expected) {
-    index_.reserve(expected);
-    identity_.reserve(expected);
+  IdentityTable(const Comparison& c, std::size_t expected) {
+    const bool one = c.seen.size() == 1 &&
+                     std::all_of(c.sides.begin(), c.sides.end(), [](const Side& side) { return side.salted.empty(); });
+    if (one) {
+      for (const StackId stack : c.seen.front()->shortened)
+        find_or_add(c.seen.front()->identity[index_of(stack)], kNone);
+      if (rows_.empty()) return;
+    } else {
+      index_.reserve(expected);
+      rows_.reserve(expected);
+    }
+    unknown_are_new_ = one;
+    looks_up_ = true;
   }
 
-  void prefetch(const Hash128& identity) const { index_.prefetch(identity.low); }
+  void prefetch(const Hash128& identity) const {
+    if (looks_up_) index_.prefetch(identity.low);
+  }
 
-  /// The unit of this identity, a new one if there is none.
-  std::uint32_t unit(const Hash128& identity) {
-    const std::uint32_t known = index_.find(identity.low, [&](std::uint32_t u) { return identity_[u] == identity; });
-    if (known != HashIndex::kAbsent) return known;
-    const auto unit = static_cast<std::uint32_t>(identity_.size());
-    index_.insert(identity.low, unit);
-    identity_.push_back(identity);
-    return unit;
+  /// The unit of this identity; `next` if there is none.
+  std::uint32_t unit(const Hash128& identity, std::uint32_t next) {
+    if (!looks_up_) return next;
+    if (unknown_are_new_) {
+      const std::uint32_t row = find(identity);
+      if (row == HashIndex::kAbsent) return next;
+      if (rows_[row].unit == kNone) rows_[row].unit = next;
+      return rows_[row].unit;
+    }
+    return rows_[find_or_add(identity, next)].unit;
   }
 
  private:
+  struct Row {
+    Hash128 identity;
+    std::uint32_t unit = kNone;
+  };
+  std::uint32_t find(const Hash128& identity) const {
+    return index_.find(identity.low, [&](std::uint32_t row) { return rows_[row].identity == identity; });
+  }
+  std::uint32_t find_or_add(const Hash128& identity, std::uint32_t unit) {
+    const std::uint32_t known = find(identity);
+    if (known != HashIndex::kAbsent) return known;
+    index_.insert(identity.low, static_cast<std::uint32_t>(rows_.size()));
+    rows_.push_back({identity, unit});
+    return static_cast<std::uint32_t>(rows_.size() - 1);
+  }
+
+  bool looks_up_ = false;
+  bool unknown_are_new_ = false;
   HashIndex index_;
-  std::vector<Hash128> identity_;
+  std::vector<Row> rows_;
 };
 
 /// One side's entries into units; new units are represented by their first entry here.
@@ -59,7 +93,7 @@ Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>
     std::uint32_t u = memo ? unit_of_stack[index_of(side.stack[entry])] : kNone;
     if (u == kNone) {
       if (entry + kAhead < entries) table.prefetch(side.identity(entry + kAhead));
-      u = table.unit(side.identity(entry));
+      u = table.unit(side.identity(entry), static_cast<std::uint32_t>(c.values.size()));
       if (memo) unit_of_stack[index_of(side.stack[entry])] = u;
     }
     unit_of_entry[entry] = u;
@@ -91,8 +125,11 @@ Status join_equal(Comparison& c) {
   c.frames.clear();
   c.side.clear();
   c.stack.clear();
-  IdentityTable table(c.sides.front().stack.size() + c.sides.back().stack.size());
-  const std::size_t expected = c.sides.back().stack.size() + (c.sides.size() == 2 ? c.sides.front().stack.size() : 0);
+  IdentityTable table(c, c.sides.front().stack.size() + c.sides.back().stack.size());
+  const bool apart = c.sides.size() == 2 && c.seen.size() == 2;
+  const std::size_t expected = c.seen.size() == 1
+                                   ? c.seen.front()->fate.size()
+                                   : c.sides.back().stack.size() + (apart ? c.sides.front().stack.size() : 0);
   c.values.reserve(expected);
   c.frames.reserve(expected);
   c.side.reserve(expected);
@@ -165,15 +202,24 @@ void note_what_all_say(Comparison& c) {
 void note_facts(Comparison& c) {
   std::uint64_t unknown = 0;
   bool leaves_out = false;
+  std::int64_t unlisted = 0;
   for (const Side& side : c.sides) {
     unknown += side.unknown_values;
-    leaves_out = leaves_out || !side.ref.snapshot->facts.complete;
+    leaves_out = leaves_out || !side.whole;
+    unlisted = std::max(unlisted, side.unlisted);
     const SnapshotFacts& facts = side.ref.snapshot->facts;
     if (facts.partial) c.notes.add(Severity::data_loss, "a snapshot is partial: what could not be read counts as 0");
     if (facts.is_diff) c.notes.add(Severity::warning, "a snapshot already is a difference of two");
     if (facts.is_delta && c.metric.starts_with("alloc_"))
       c.notes.add(Severity::warning, "alloc_* of a delta profile already are differences over its duration");
   }
+  const bool knows_live = std::ranges::any_of(c.sides, [](const Side& side) {
+    const auto& columns = side.ref.snapshot->samples.columns;
+    return std::ranges::any_of(columns, [](const Column& column) { return !column.type.name.starts_with("alloc_"); });
+  });
+  if (!knows_live)
+    c.notes.add(Severity::warning,
+                "allocations, freed or not: growth here is no leak; record memory in use (a heap profile)");
   if (unknown > 0)
     c.notes.add(Severity::warning, "values that an input does not know: such rows are not compared", std::nullopt,
                 unknown);
@@ -181,6 +227,9 @@ void note_facts(Comparison& c) {
     c.notes.add(Severity::info,
                 "an input lists only a part of its rows: what it does not list is unknown, and the totals are of rows "
                 "that are listed on both sides");
+  if (unlisted > 0)
+    c.notes.add(Severity::info, concat("a stack below the threshold of its list counts as 0 there: it holds up to ",
+                                       value_text(unlisted, c.unit), ", part of [below threshold]"));
   if (c.held > 0)
     c.notes.add(Severity::info, "rows that the first inputs do not list count from where they are first listed",
                 std::nullopt, c.held);
@@ -213,6 +262,12 @@ void note_idle_filters(Comparison& c) {
   note(c.options.ignore, "ignore", &Visibility::any_ignored);
   note(c.options.hide, "hide", &Visibility::any_hide);
   note(c.options.show, "show", &Visibility::any_show);
+}
+
+void note_profiler(Comparison& c) {
+  const auto has_profiler = [](const auto& visibility) { return visibility->any_profiler(); };
+  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(), has_profiler))
+    c.notes.add(Severity::info, "memory of the profiler itself is filtered out: --allocator-frames show keeps it");
 }
 
 void note_missing_label(Comparison& c) {
@@ -261,6 +316,7 @@ void filter_frames(const Dictionaries& dictionaries, const FrameFilters& filters
     c.dictionaries[d] = std::make_shared<Visibility>(dictionaries.all[d], filters);
   });
   note_idle_filters(c);
+  note_profiler(c);
   note_missing_label(c);
   for (std::uint32_t d = 0; d < c.dictionaries.size(); ++d)
     c.seen.push_back(std::make_unique<const SeenStacks>(see_stacks(*c.dictionaries[d], d, c.options.fold_recursion)));
@@ -339,6 +395,7 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
   if (Status read = read_sides(dictionaries, c, builds); !read) return std::move(read).error();
   if (c.sides.size() > 1) {
     guard_identities(c.sides, builds.facts, c.notes);
+    find_rests(c);
     if (Status done = set_aside_listed_once(c); !done) return std::move(done).error();
   }
   if (Status joined = join_sides(c, builds); !joined) return std::move(joined).error();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -96,6 +98,9 @@ Result<Comparison> compare(std::span<const SnapshotRef> snapshots, const DiffOpt
 /// Which columns of the snapshots are compared by the metric; its unit and its counts. Errors: incompatible.
 Status pick_columns(Comparison& comparison);
 
+/// Finds out which sides say how much the rows add up to that they leave out. Call before set_aside_listed_once().
+void find_rests(Comparison& comparison);
+
 /// Takes the stacks out of the sides whose growth cannot be known, so that what is left adds up; most
 /// value first. In a series of eight and more, by stack or frame, what is listed at the last side and at eight and a
 /// third of all others stays: hold_beginnings(). Totals of the sides lose them too. Call before equal stacks are
@@ -144,6 +149,8 @@ class ComparisonView : public StackView {
   };
   Place find(StackRef stack, std::vector<FrameId>& scratch) const;
   const OwnFunctions& functions() const;
+  /// Frames in the middle of a stack of too much text: one stands for them and says how many.
+  void leave_frames_out(std::vector<FrameView>& frames) const;
 
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;
   std::vector<std::uint32_t> dictionary_of_side_;
@@ -157,6 +164,8 @@ class ComparisonView : public StackView {
   std::vector<RenamedFunction> renamed_;
   mutable std::once_flag numbered_;  ///< most views are never asked for numbers
   mutable std::unique_ptr<const OwnFunctions> functions_;
+  mutable std::mutex left_out_guard_;
+  mutable std::map<std::size_t, std::string> left_out_;  ///< names of what stands for so many frames
 };
 
 /// One frame of a dictionary.

@@ -1,5 +1,10 @@
 // What a report asks of a comparison later: the frames of its stacks, in words and in order.
 
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <string>
+
 #include "analyzer/diff/comparison.hpp"
 
 namespace snapdiff::diff {
@@ -59,6 +64,52 @@ StackRef ComparisonView::refer(StackId stack, std::uint32_t side) {
   return {StackId{static_cast<std::uint32_t>(between_.size() - 1)}, 2};
 }
 
+namespace {
+
+/// Text of the frames of one stack: a file that names long functions once may have them at each of its many frames.
+/// In bytes: a stack of 200 000 frames with short names fits.
+constexpr std::size_t kMostStackText = std::size_t{4} << 20;
+
+std::size_t text_of(const FrameView& frame) { return frame.function.size() + frame.file.size() + frame.module.size(); }
+
+/// Own code above an event loop, below which there is none, only started the program: the stack is the libraries'.
+void fold_start(const Visibility& visibility, std::span<const FrameId> frames, std::vector<FrameView>& out) {
+  const auto is_loop = [&](FrameId frame) { return visibility.kind(frame) == FrameKind::loop; };
+  const auto loop = std::find_if(frames.begin(), frames.end(), is_loop);
+  if (loop == frames.end()) return;
+  const auto begin = out.begin() + (loop - frames.begin());
+  if (std::any_of(out.begin(), begin, [](const FrameView& frame) { return !frame.library; })) return;
+  for (auto frame = begin; frame != out.end(); ++frame) frame->library = true;
+}
+
+}  // namespace
+
+void ComparisonView::leave_frames_out(std::vector<FrameView>& frames) const {
+  std::size_t text = 0;
+  for (const FrameView& frame : frames) text += text_of(frame);
+  if (text <= kMostStackText) return;
+  // As much at both ends.
+  const auto fits = [](auto first, auto last) {
+    std::size_t used = 0;
+    while (first != last && used + text_of(*first) <= kMostStackText / 2) used += text_of(*first++);
+    return first;
+  };
+  const auto begin = fits(frames.begin(), frames.end());
+  const auto end = fits(frames.rbegin(), std::make_reverse_iterator(begin)).base();
+  if (begin == end) return;
+  FrameView instead;
+  instead.pseudo = true;
+  const auto count = static_cast<std::size_t>(end - begin);
+  {
+    const std::lock_guard lock(left_out_guard_);
+    std::string& name = left_out_[count];
+    if (name.empty()) name = "[" + std::to_string(count) + " frames left out]";
+    instead.function = name;
+  }
+  *begin = instead;
+  frames.erase(begin + 1, end);
+}
+
 void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   out.clear();
   std::vector<FrameId> scratch;
@@ -72,6 +123,8 @@ void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
     // Who asks for all frames gets library frames as any other.
     out.back().library = !shows_all_ && visibility.is_library(frame);
   }
+  if (!shows_all_) fold_start(visibility, visible, out);
+  leave_frames_out(out);
 }
 
 }  // namespace snapdiff::diff

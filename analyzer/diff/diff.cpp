@@ -62,7 +62,7 @@ void fill_head(const Comparison& c, GrowthReport& r) {
   r.has_objects = c.has_objects;
   const bool sampled = first.blur.kind == Blur::Kind::known || last.blur.kind == Blur::Kind::known;
   const bool rounded = first.rounded || last.rounded;
-  r.has_error = sampled || rounded;
+  r.has_error = sampled || rounded || first.unlisted > 0 || last.unlisted > 0;
   r.rounded = rounded && !sampled;
   r.exact = first.blur.kind == Blur::Kind::none && last.blur.kind == Blur::Kind::none && !rounded;
   r.total = {first.total, last.total};
@@ -138,11 +138,23 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
   });
 }
 
+/// in[order[i]] for each i, in the place of `in`: a million rows need not be there twice.
 template <class T>
-std::vector<T> permuted(const std::vector<T>& in, const std::vector<std::uint32_t>& order) {
-  std::vector<T> out(in.size());
-  for (std::size_t i = 0; i < order.size(); ++i) out[i] = in[order[i]];
-  return out;
+std::vector<T> permuted(std::vector<T> in, const std::vector<std::uint32_t>& order) {
+  if (in.empty()) return in;
+  std::vector<bool> done(order.size(), false);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (done[i]) continue;
+    T first = std::move(in[i]);
+    std::size_t to = i;
+    for (std::size_t from = order[to]; from != i; to = from, from = order[to]) {
+      in[to] = std::move(in[from]);
+      done[to] = true;
+    }
+    in[to] = std::move(first);
+    done[to] = true;
+  }
+  return in;
 }
 
 __extension__ using Wide = __int128;
@@ -182,13 +194,13 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
       r.unnamed = find_unnamed(last, c.dictionaries[last.dictionary]->dictionary());
     }
   });
-  r.rows = permuted(g.rows, order);
-  r.cumulative = permuted(g.cumulative, g.cumulative.empty() ? std::vector<std::uint32_t>() : order);
+  r.rows = permuted(std::move(g.rows), order);
+  r.cumulative = permuted(std::move(g.cumulative), order);
   if (series.wanted) {
     g.series.permute(order);
     r.series = std::move(g.series);
     r.series_length = g.series_length;
-    r.object_place = permuted(g.object_place, g.object_place.empty() ? std::vector<std::uint32_t>() : order);
+    r.object_place = permuted(std::move(g.object_place), order);
     r.object_series = std::move(g.object_series);
   }
   auto view = std::make_shared<ComparisonView>(c);

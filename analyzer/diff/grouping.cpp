@@ -344,6 +344,33 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   return g;
 }
 
+/// An absent value is unknown where the list may leave out as much as its neighbours hold. Beside larger ones it is 0:
+/// the rows came or went, whatever is left of them.
+void mark_unlisted(const Comparison& c, SeriesValues& series) {
+  const bool any = std::any_of(c.sides.begin(), c.sides.end(), [](const Side& side) { return side.unlisted > 0; });
+  if (!any || series.sparse()) return;
+  if (!series.has_unknown()) series.allow_unknown();
+  const std::size_t length = series.length();
+  std::vector<std::int64_t> next(length + 1);  // the value listed at or after each step; 0: none
+  for (std::size_t row = 0; row < series.rows(); ++row) {
+    for (std::size_t s = length; s-- > 0;) {
+      const std::int64_t value = series.at(row, s);
+      next[s] = value != 0 ? value : next[s + 1];
+    }
+    std::int64_t before = 0;
+    for (std::size_t s = 0; s < length; ++s) {
+      const std::int64_t most = c.sides[s].unlisted;
+      const auto is_hidden = [&](std::int64_t neighbour) { return neighbour != 0 && neighbour <= most; };
+      const std::int64_t value = series.at(row, s);
+      if (value != 0) {
+        before = value;
+      } else if (is_hidden(before) || is_hidden(next[s])) {
+        series.mark_unknown(row, s);
+      }
+    }
+  }
+}
+
 RowClass class_of(const Change& value) {
   if (value.baseline == value.current) return RowClass::same;
   if (value.baseline == 0) return RowClass::added;
@@ -365,6 +392,15 @@ Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {
   }
   if (Status fits = adder.status(c); !fits) return std::move(fits).error();
   for (GrowthRow& row : g.rows) row.row_class = class_of(row.value);
+  for (std::size_t row = 0; row < g.rows.size(); ++row) {
+    const auto add_unlisted = [&](std::int64_t value, const Side& side) {
+      const auto most = static_cast<double>(side.unlisted);
+      if (value == 0) g.variance[row] += most * most;
+    };
+    add_unlisted(g.rows[row].value.baseline, c.sides.front());
+    add_unlisted(g.rows[row].value.current, c.sides.back());
+  }
+  if (with_series) mark_unlisted(c, g.series);
   return g;
 }
 

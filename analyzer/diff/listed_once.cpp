@@ -9,6 +9,7 @@
 #include "analyzer/diff/frame_order.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -28,8 +29,17 @@ struct Known {
 
 bool is_unknown(const Side& side, std::size_t entry) { return !side.unknown.empty() && side.unknown[entry] != 0; }
 
-/// Absent means zero there.
-bool leaves_nothing_out(const Side& side) { return side.ref.snapshot->facts.complete; }
+/// Absent means zero there, but for what the rest holds.
+bool leaves_nothing_out(const Side& side) { return side.whole; }
+
+bool is_rest(const Dictionary& d, StackId stack) {
+  const std::span<const FrameId> frames = d.stacks.frames(stack);
+  if (frames.empty()) return false;
+  // massif lists callers below the allocation, so the rest is the outermost frame there; elsewhere it is the only one.
+  const std::size_t frame = index_of(frames.back());
+  return (d.frames.flags[frame] & kFramePseudo) != 0 &&
+         d.strings[d.functions.name[index_of(d.frames.function[frame])]] == kBelowThreshold;
+}
 
 using Stacks = std::unordered_map<Hash128, Known>;
 
@@ -138,6 +148,20 @@ bool is_kept(const Comparison& c, const Known& known) {
 }
 
 }  // namespace
+
+void find_rests(Comparison& c) {
+  for (Side& side : c.sides) {
+    const Snapshot& snapshot = *side.ref.snapshot;
+    if (snapshot.facts.complete) continue;
+    side.whole = false;
+    for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
+      if (!is_rest(*snapshot.dictionary, snapshot.samples.stack[row])) continue;
+      if (!side.columns.value->is_known(row)) continue;
+      side.whole = true;
+      side.unlisted = std::max(side.unlisted, side.columns.value->value[row]);
+    }
+  }
+}
 
 Status set_aside_listed_once(Comparison& c) {
   const bool any = std::any_of(c.sides.begin(), c.sides.end(),

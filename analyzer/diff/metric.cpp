@@ -6,6 +6,7 @@
 
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/nearest.hpp"
 
 namespace snapdiff::diff {
@@ -210,32 +211,24 @@ Status pick_columns(Comparison& c) {
 Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const std::string& wanted) {
   if (snapshots.empty()) return Error{ErrorCode::usage, "no snapshot: found none, expected at least one"};
   if (!wanted.empty()) return choose_wanted(snapshots, wanted);
-  if (in_all(snapshots, "inuse_space")) return std::string("inuse_space");
+  std::vector<MetricList> metrics;
+  metrics.reserve(snapshots.size());
+  for (const SnapshotRef& ref : snapshots)
+    metrics.push_back(metric_list(ref.snapshot->samples.columns, ref.snapshot->facts.default_metric));
+  if (std::string chosen = default_metric(metrics); !chosen.empty()) return chosen;
 
-  std::vector<std::string> in_bytes;
   bool any_common = false;
-  for (const Column& column : snapshots.front().snapshot->samples.columns) {
-    if (!in_all(snapshots, column.type.name) || !is_metric(column)) continue;
+  bool any_in_bytes = false;
+  for (const SampleType& type : metrics.front().types) {
+    if (!in_all(snapshots, type.name)) continue;
     any_common = true;
-    if (column.type.unit == "bytes") in_bytes.push_back(column.type.name);
+    any_in_bytes = any_in_bytes || type.unit == "bytes";
   }
   if (!any_common) {
     return Error{ErrorCode::incompatible,
                  std::string("no common metric: ") + both_lists(snapshots, {}) + ", expected one that is in each"};
   }
-  // A default type counts only in a memory profile: a CPU profile names one too.
-  if (!in_bytes.empty()) {
-    for (const SnapshotRef& ref : snapshots) {
-      const std::string& name = ref.snapshot->facts.default_metric;
-      if (!name.empty() && in_all(snapshots, name)) return name;
-    }
-  }
-  if (in_bytes.size() == 1) return in_bytes.front();
-  // Formats that count objects and know no sizes.
-  for (const char* counts : {"inuse_objects", "live", "alloc_objects"}) {
-    if (in_bytes.empty() && in_all(snapshots, counts)) return std::string(counts);
-  }
-  return Error{ErrorCode::incompatible, (!in_bytes.empty()        ? "no default metric: "
+  return Error{ErrorCode::incompatible, (any_in_bytes             ? "no default metric: "
                                          : is_cpu_time(snapshots) ? "this is a CPU profile: "
                                                                   : "no memory metric: ") +
                                             both_lists(snapshots, {}) + ", expected a choice by --metric"};

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "analyzer/diff/comparison.hpp"
-#include "analyzer/diff/library_code.hpp"
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::diff {
@@ -33,10 +33,14 @@ Hash128 address_hash(const Dictionary& d, std::size_t frame) {
   return two(hash_bytes(base_name(module), 3), {mix64(d.frames.offset[frame]), d.frames.offset[frame]});
 }
 
-// Flags of a frame's code, above the number of its function: of 2^29 functions their names alone would fill a memory.
-constexpr std::uint32_t kLibrary = 1U << 30;
-constexpr std::uint32_t kEntry = 1U << 29;
-constexpr std::uint32_t kNumber = kEntry - 1;
+// A frame's code: the number of its function, and its kind above it: of 2^28 functions their names alone would fill a
+// memory.
+constexpr std::uint32_t kKindShift = 28;
+constexpr std::uint32_t kNumber = (1U << kKindShift) - 1;
+constexpr std::uint32_t code_of(FrameKind kind) { return static_cast<std::uint32_t>(kind) << kKindShift; }
+constexpr FrameKind kind_of(std::uint32_t code) { return static_cast<FrameKind>(code >> kKindShift); }
+constexpr std::uint32_t kPlumbing = code_of(FrameKind::plumbing);
+constexpr std::uint32_t kLoop = code_of(FrameKind::loop);
 
 /// Marks numbers seen on one path; cleared by counting on.
 class Seen {
@@ -59,16 +63,24 @@ class Seen {
   std::uint32_t round_ = 0;
 };
 
-/// The function that a stack without own code is called by: the entry nearest to the allocation, else the leaf.
-std::vector<std::uint32_t> stand_in(const std::uint32_t* codes, std::span<const FrameId> frames) {
-  std::uint32_t leaf = kNumber, entry = kNumber;
+/// What a stack without own code is called by: its frames of the kind that says most. Of those that only start the
+/// program the one nearest to the allocation.
+void stand_in(const std::uint32_t* codes, std::span<const FrameId> frames, Seen& seen,
+              std::vector<std::uint32_t>& out) {
+  FrameKind best = FrameKind::unknown;
+  std::size_t end = frames.size();  // own code above an event loop is no more than its start
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const FrameKind kind = kind_of(codes[index_of(frames[i])]);
+    if (kind == FrameKind::loop) end = std::min(end, i);
+    if (i < end || kind > FrameKind::start) best = std::min(best, kind);
+  }
   for (std::size_t i = frames.size(); i-- > 0;) {
     const std::uint32_t code = codes[index_of(frames[i])];
-    leaf = code & kNumber;
-    if ((code & kLibrary) == 0 && (code & kEntry) != 0) entry = leaf;
+    const std::uint32_t number = code & kNumber;
+    if (kind_of(code) != best || seen.add_if(true, number) == 0) continue;
+    if (best == FrameKind::start || best >= FrameKind::loop) out.clear();
+    out.push_back(number);
   }
-  if (leaf == kNumber) return {};
-  return {entry != kNumber ? entry : leaf};
 }
 
 }  // namespace
@@ -87,7 +99,6 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
     return function != 0 && new_names.contains(d.strings[d.functions.name[function]]);
   };
   std::unordered_map<Hash128, std::uint32_t> known;
-  std::vector<std::uint32_t> entry;  // per number: kEntry or 0
   for (std::uint32_t i = 0; i < dictionaries_.size(); ++i) {
     const Dictionary& d = dictionaries_[i]->dictionary();
     std::vector<std::uint32_t> of_function(d.functions.size(), 0);  // its number + 1
@@ -95,7 +106,7 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
     codes.reserve(d.frames.size());
     const auto add = [&](std::size_t frame, std::uint32_t number) {
       const FrameId id{static_cast<std::uint32_t>(frame)};
-      codes.push_back(number | entry[number] | (dictionaries_[i]->is_library(id) ? kLibrary : 0U));
+      codes.push_back(number | code_of(dictionaries_[i]->kind(id)));
     };
     for (std::size_t frame = 0; frame < d.frames.size(); ++frame) {
       const std::size_t function = index_of(d.frames.function[frame]);
@@ -107,8 +118,6 @@ OwnFunctions::OwnFunctions(std::span<const std::shared_ptr<const Visibility>> di
       const auto [at, added] = known.try_emplace(hash, static_cast<std::uint32_t>(first_.size()));
       if (added) {
         first_.push_back({i, FrameId{static_cast<std::uint32_t>(frame)}});
-        const bool is_entry = function != 0 && is_entry_function(d.strings[d.functions.name[function]]);
-        entry.push_back(is_entry ? kEntry : 0U);
       } else if (is_new_name(d, function)) {
         first_[at->second] = {i, FrameId{static_cast<std::uint32_t>(frame)}};
       }
@@ -136,13 +145,31 @@ void OwnFunctions::path(std::size_t d, std::span<const FrameId> frames, std::vec
   // Without a branch that depends on the frame: millions of stacks come through here.
   out.resize(frames.size());
   std::size_t own = 0;
+  std::uint32_t task = 0;  // 1: the next own function is what a thread or an event loop runs, another main
+  std::size_t tasks = 0;
   for (std::size_t i = frames.size(); i-- > 0;) {
     const std::uint32_t code = codes[index_of(frames[i])];
+    const std::uint32_t kind = code & ~kNumber;
+    if (kind == kLoop && own > 0) [[unlikely]] {
+      own = 0;
+      each_thread.begin(size());
+    }
     out[own] = code & kNumber;
-    own += each_thread.add_if((code & (kLibrary | kEntry)) == 0, code & kNumber);
+    own += each_thread.add_if((kind | task) == 0, code & kNumber);
+    tasks += (kind == 0 && task != 0) ? 1 : 0;
+    task = (kind >= kLoop || (kind == kPlumbing && task != 0)) ? 1 : 0;
   }
   out.resize(own);
-  if (own == 0) out = stand_in(codes, frames);
+  if (own > 0) return;
+  if (tasks > 0) {
+    for (std::size_t i = 0; i < frames.size() && out.empty(); ++i) {
+      const std::uint32_t code = codes[index_of(frames[i])];
+      if (code <= kNumber) out.push_back(code & kNumber);
+    }
+    return;
+  }
+  each_thread.begin(size());
+  stand_in(codes, frames, each_thread, out);
 }
 
 }  // namespace snapdiff::diff

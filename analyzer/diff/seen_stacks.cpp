@@ -73,8 +73,11 @@ class Eye {
     seen_.fate[stack] = Fate::visible;
     seen_.frames[stack].data = frames.data();
     seen_.frames[stack].size = static_cast<std::uint32_t>(frames.size());
-    seen_.identity[stack] = frames.size() == all.size() ? d_.stacks.hash[stack] : identity_of(d_, frames);
+    const bool whole = frames.size() == all.size();
+    seen_.identity[stack] = whole ? d_.stacks.hash[stack] : identity_of(d_, frames);
+    if (!whole) shortened_.push_back(StackId{static_cast<std::uint32_t>(stack)});
   }
+  std::vector<StackId> take_shortened() { return std::move(shortened_); }
 
  private:
   SeenStacks& seen_;
@@ -84,6 +87,7 @@ class Eye {
   std::uint32_t dictionary_;
   bool fold_;
   std::vector<FrameId> kept_, scratch_, folded_;
+  std::vector<StackId> shortened_;
 };
 
 }  // namespace
@@ -111,11 +115,16 @@ SeenStacks see_stacks(const Visibility& visibility, std::uint32_t dictionary, bo
   seen.frames.resize(stacks);
   seen.identity.resize(stacks);
   seen.arenas.resize(blocks);
+  std::vector<std::vector<StackId>> shortened(blocks);
   for_each_parallel(blocks, stacks, [&](std::size_t block) {
     Eye eye(seen, seen.arenas[block], visibility, dictionary, fold_recursion);
     const std::size_t end = std::min(stacks, (block + 1) * kBlock);
     for (std::size_t stack = block * kBlock; stack < end; ++stack) eye.look(stack);
+    shortened[block] = eye.take_shortened();
   });
+  for (const std::vector<StackId>& some : shortened) {
+    seen.shortened.insert(seen.shortened.end(), some.begin(), some.end());
+  }
   return seen;
 }
 

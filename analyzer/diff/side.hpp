@@ -30,6 +30,7 @@ struct SeenStacks {
   std::vector<Fate> fate;
   std::vector<VisibleFrames> frames;
   std::vector<Hash128> identity;       ///< of the visible frames
+  std::vector<StackId> shortened;      ///< visible ones that show fewer frames than they have, ascending
   std::vector<Arena<FrameId>> arenas;  ///< of frames where some in the middle of a stack are hidden
 };
 
@@ -113,6 +114,9 @@ struct Side {
   Columns columns;
   Blur blur;
   bool rounded = false;  ///< the source printed rounded values
+  bool whole = true;     ///< the rows add up to the total: an absent row is 0, or a part of the rest that is listed
+  /// The most that an absent row may hold: the largest rest that is listed; 0 where the source leaves nothing out.
+  std::int64_t unlisted = 0;
 
   SideColumn<StackId> stack;
   SideColumn<std::int64_t> value;

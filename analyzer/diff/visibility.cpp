@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 
 namespace snapdiff::diff {
@@ -32,7 +31,10 @@ constexpr std::string_view kAllocatorNames =
     "|(je_)?prof_(backtrace_impl|backtrace|tctx_create|alloc_prep|alloc_prep_impl|malloc_sample_object)"
     "|je_prof_backtrace|imalloc\\w*|mallocx|rallocx|xallocx|sdallocx|(je_)?(mallocx|rallocx|xallocx)"
     "|irallocx_prof\\w*|ixallocx_prof\\w*|newImpl|fallbackNewImpl|fallback_impl"
-    "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g)_(alloc|realloc|alloc_zeroed)"
+    "|__rust_(alloc|realloc|alloc_zeroed)|__r(dl|g|ustc)_(alloc|realloc|alloc_zeroed)"
+    // Rust: every global allocator, the crates that are one, and what the standard library asks it with.
+    "|<.* as core::alloc::(global::)?GlobalAlloc>::\\w+|_rjem_\\w+|(tikv_)?jemallocator::.*|dhat::.*"
+    "|alloc::alloc::.*|<alloc::alloc::Global as core::alloc::Allocator>::\\w+"
     // PyTorch: the caching allocator, and how an operator asks it for its output.
     "|c10::(cuda|hip)::(CUDA|HIP)CachingAllocator::.*"
     "|(at::TensorBase )?at::(detail|native)::_?empty_(generic|strided_generic|cuda|strided_cuda|hip|strided_hip)(<.*>)?"
@@ -67,6 +69,8 @@ bool found(const std::unique_ptr<RE2>& expression, std::string_view text) {
 bool is_whole(const RE2& expression, std::string_view text) {
   return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), expression);
 }
+
+bool is_own(FrameKind kind) { return kind == FrameKind::own || kind == FrameKind::start; }
 
 bool is_allocator_library(std::string_view path) {
   const std::string_view name = base_name(path);
@@ -151,64 +155,77 @@ Visibility::Mark Visibility::searched(const FrameFilters::Impl& f, std::string_v
   return mark;
 }
 
-Visibility::Mark Visibility::mark_of_function(const FrameFilters::Impl& f, std::string_view name,
-                                              std::string_view file) {
-  Mark mark = searched(f, name) | searched(f, file);
+Visibility::Found Visibility::found_in_function(const FrameFilters::Impl& f, std::string_view name,
+                                                std::string_view file) {
+  Found out{searched(f, name) | searched(f, file), frame_kind(name, file)};
   if (f.allocator) {
     const std::string_view simple = without_arguments(name);
     const auto names = [&](const auto& expression) { return is_whole(*expression, simple); };
-    if (names(f.allocator)) mark |= kAllocator;
+    if (names(f.allocator)) out.mark |= kAllocator;
     if (std::any_of(f.drop.begin(), f.drop.end(), names) && std::none_of(f.keep.begin(), f.keep.end(), names))
-      mark |= kDrop;
+      out.mark |= kDrop;
   }
-  if (f.hides(name, file)) mark |= kHidden;
-  if (f.frames == FrameSet::usual && !is_python(file)) mark |= kNative;
+  if (f.hides(name, file)) out.mark |= kHidden;
+  if (f.frames == FrameSet::usual && !is_python(file)) out.mark |= kNative;
   if (found(f.own, name) || found(f.own, file)) {
-    mark |= kOwn;
-  } else if (is_library_name(name) || is_library_file(file) || is_go_library(name, file) || found(f.library, name) ||
-             found(f.library, file)) {
-    mark |= kLibrary;
+    out.mark |= kOwn;
+  } else if (f.allocator && is_profiler(name, file)) {
+    out.mark |= kProfiler;
+    out.kind = FrameKind::plumbing;
+  } else if (is_own(out.kind) && (found(f.library, name) || found(f.library, file))) {
+    out.kind = FrameKind::library;
   }
-  return mark;
+  return out;
 }
 
-Visibility::Mark Visibility::mark_of_module(const FrameFilters::Impl& f, std::string_view name) {
-  Mark mark = searched(f, name);
-  if (f.allocator && is_allocator_library(name)) mark |= kAllocator;
-  if ((is_library_module(name) || found(f.library, name)) && !found(f.own, name)) mark |= kLibrary;
-  return mark;
+Visibility::Found Visibility::found_in_module(const FrameFilters::Impl& f, std::string_view name) {
+  Found out{searched(f, name), module_kind(name)};
+  if (f.allocator && is_allocator_library(name)) out.mark |= kAllocator;
+  if (is_own(out.kind) && found(f.library, name)) out.kind = FrameKind::library;
+  if (found(f.own, name)) out.kind = FrameKind::own;
+  return out;
 }
 
-Visibility::Mark Visibility::mark_of_frame(std::size_t frame, Mark by_function, Mark by_module) const {
+Visibility::Found Visibility::found_in_frame(std::size_t frame, const Found& function, const Found& module) const {
   const Dictionary& d = *dictionary_;
-  const std::size_t function = index_of(d.frames.function[frame]);
+  const std::size_t number = index_of(d.frames.function[frame]);
+  Found out = function;
   // A function's name that is not an allocator's outweighs the library that the function is in.
-  if (function != 0) by_module &= ~kAllocator;
-  Mark mark = by_function | by_module;
-  const bool bare = index_of(d.frames.module[frame]) == 0 && d.functions.file[function] == StringId{};
-  if (bare && is_runtime_type(d.strings[d.functions.name[function]])) mark |= kLibrary;
-  if ((mark & kOwn) != 0) mark &= ~kLibrary;
-  if ((d.frames.flags[frame] & kFramePseudo) != 0) mark &= ~(kAllocator | kDrop | kLibrary);
-  return mark;
+  out.mark |= number != 0 ? module.mark & ~kAllocator : module.mark;
+  if (is_own(out.kind) && !is_own(module.kind)) out.kind = module.kind;
+  const bool bare = index_of(d.frames.module[frame]) == 0 && d.functions.file[number] == StringId{};
+  if (bare && is_own(out.kind) && is_runtime_type(d.strings[d.functions.name[number]])) out.kind = FrameKind::library;
+  if ((out.mark & kOwn) != 0 && !is_own(out.kind)) out.kind = FrameKind::own;
+  if ((d.frames.flags[frame] & kFramePseudo) != 0) {
+    out.kind = FrameKind::unknown;
+    out.mark &= ~(kAllocator | kDrop);
+  } else if (!is_own(out.kind)) {
+    out.mark |= kLibrary;
+  }
+  return out;
 }
 
 Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const FrameFilters& filters)
     : dictionary_(std::move(dictionary)), focused_(filters.impl().focus != nullptr) {
   const Dictionary& d = *dictionary_;
   const FrameFilters::Impl& f = filters.impl();
-  std::vector<Mark> by_function(d.functions.size(), 0);
-  for (std::size_t row = 1; row < by_function.size(); ++row)
-    by_function[row] = mark_of_function(f, d.strings[d.functions.name[row]], d.strings[d.functions.file[row]]);
-  std::vector<Mark> by_module(d.modules.size(), 0);
-  for (std::size_t row = 1; row < by_module.size(); ++row)
-    by_module[row] = mark_of_module(f, d.strings[d.modules.name[row]]);
+  std::vector<Found> functions(d.functions.size());
+  for (std::size_t row = 1; row < functions.size(); ++row)
+    functions[row] = found_in_function(f, d.strings[d.functions.name[row]], d.strings[d.functions.file[row]]);
+  std::vector<Found> modules(d.modules.size());
+  for (std::size_t row = 1; row < modules.size(); ++row)
+    modules[row] = found_in_module(f, d.strings[d.modules.name[row]]);
 
   flags_.resize(d.frames.size());
+  kinds_.resize(d.frames.size());
   for (std::size_t i = 0; i < flags_.size(); ++i) {
-    Mark mark = mark_of_frame(i, by_function[index_of(d.frames.function[i])], by_module[index_of(d.frames.module[i])]);
+    const Found frame =
+        found_in_frame(i, functions[index_of(d.frames.function[i])], modules[index_of(d.frames.module[i])]);
+    Mark mark = frame.mark;
     if (f.hide && (mark & kHidden) != 0) any_ |= kHide;
     if (f.show && (mark & kShown) == 0) mark |= kHidden;
     flags_[i] = static_cast<std::uint8_t>(mark);
+    kinds_[i] = frame.kind;
     any_ |= mark;
   }
   shows_emptied_ = !f.hide && !f.show;
@@ -259,10 +276,10 @@ std::span<const FrameId> Visibility::visible(std::span<const FrameId> frames, st
 }
 
 bool Visibility::passes(std::span<const FrameId> frames) const {
-  if (!focused_ && !any(kIgnore)) return true;
+  if (!focused_ && !any(kIgnore | kProfiler)) return true;
   bool in_focus = !focused_;
   for (const FrameId frame : frames) {
-    if (has(frame, kIgnore)) return false;
+    if (has(frame, kIgnore | kProfiler)) return false;
     if (has(frame, kFocus)) in_focus = true;
   }
   return in_focus;

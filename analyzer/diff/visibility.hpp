@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
@@ -55,16 +56,19 @@ class Visibility {
   /// whose frames are all hidden is shown whole if a frame set hides them, and not at all if an expression of the
   /// user's does. Valid as long as `frames` and `scratch`.
   std::span<const FrameId> visible(std::span<const FrameId> frames, std::vector<FrameId>& scratch) const;
-  /// Not the user's own code (library_code.hpp, and --own and --library).
+  /// Whose code it is, by the rules of frame_kind() and by --own and --library; unknown for a pseudo frame.
+  FrameKind kind(FrameId frame) const { return kinds_[index_of(frame)]; }
+  /// Not the user's own code.
   bool is_library(FrameId frame) const { return has(frame, kLibrary | kAllocator); }
 
   /// Whether a frame matches this filter of the user's.
   bool any_focus() const { return any(kFocus); }
   bool any_ignored() const { return any(kIgnore); }
+  bool any_profiler() const { return any(kProfiler); }
   bool any_hide() const { return any(kHide); }
   bool any_show() const { return any(kShown); }
 
-  /// Whether --focus and --ignore leave the stack in. `frames` as kept() gives them.
+  /// Whether --focus and --ignore leave the stack in, and it is not the profiler's own. `frames` as kept() gives them.
   bool passes(std::span<const FrameId> frames) const;
 
  private:
@@ -76,15 +80,20 @@ class Visibility {
   static constexpr Mark kFocus = 8;
   static constexpr Mark kIgnore = 16;
   static constexpr Mark kLibrary = 32;
-  static constexpr Mark kNative = 64;  ///< hidden beside Python frames
-  static constexpr Mark kShown = 256;  ///< matches --show
-  static constexpr Mark kOwn = 512;    ///< matches --own
-  static constexpr Mark kHide = 1024;  ///< matches --hide
+  static constexpr Mark kNative = 64;     ///< hidden beside Python frames
+  static constexpr Mark kProfiler = 128;  ///< memory of the profiler itself
+  static constexpr Mark kShown = 256;     ///< matches --show
+  static constexpr Mark kOwn = 512;       ///< matches --own
+  static constexpr Mark kHide = 1024;     ///< matches --hide
 
+  struct Found {
+    Mark mark = 0;
+    FrameKind kind = FrameKind::own;
+  };
   static Mark searched(const FrameFilters::Impl& filters, std::string_view text);
-  static Mark mark_of_function(const FrameFilters::Impl& filters, std::string_view name, std::string_view file);
-  static Mark mark_of_module(const FrameFilters::Impl& filters, std::string_view name);
-  Mark mark_of_frame(std::size_t frame, Mark by_function, Mark by_module) const;
+  static Found found_in_function(const FrameFilters::Impl& filters, std::string_view name, std::string_view file);
+  static Found found_in_module(const FrameFilters::Impl& filters, std::string_view name);
+  Found found_in_frame(std::size_t frame, const Found& function, const Found& module) const;
 
   bool any(Mark marks) const { return (any_ & marks) != 0; }
   bool has(FrameId frame, Mark flag) const { return (flags_[index_of(frame)] & flag) != 0; }
@@ -93,6 +102,7 @@ class Visibility {
 
   std::shared_ptr<const Dictionary> dictionary_;
   std::vector<std::uint8_t> flags_;
+  std::vector<FrameKind> kinds_;
   Mark any_ = 0;  ///< of some frame
   bool shows_emptied_ = false;
   bool focused_ = false;

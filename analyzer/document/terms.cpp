@@ -47,6 +47,7 @@ constexpr std::array kMetrics = {
     MetricTerm{"inuse_space", "In-use bytes", "in use"},
     MetricTerm{"inuse_objects", "In-use objects", "objects"},
     MetricTerm{"alloc_space", "Allocated bytes", "allocated"},
+    MetricTerm{"lost_space", "Lost bytes", "lost"},
     MetricTerm{"alloc_objects", "Allocated objects", "allocated objects"},
 };
 

@@ -12,12 +12,11 @@
 #include "analyzer/fleet/row_filter.hpp"
 #include "analyzer/fleet/stack_sums.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/rest_row.hpp"
 #include "snapdiff/validate.hpp"
 
 namespace snapdiff::fleet {
 namespace {
-
-constexpr std::string_view kBelowThreshold = "[below threshold]";
 
 /// So many rows are asked for at once; more are asked for in ranges of stacks.
 constexpr std::uint64_t kRowsOfRange = 2'000'000;

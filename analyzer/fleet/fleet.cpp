@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/fleet/impl.hpp"
+#include "analyzer/fleet/query_guard.hpp"
 #include "analyzer/fleet/tables.hpp"
 
 namespace snapdiff::fleet {
@@ -259,6 +260,7 @@ Result<ServerFacts> Fleet::facts() {
 Status Fleet::sql(std::string_view query, const std::function<void(std::span<const std::string>)>& on_columns,
                   const std::function<void(std::span<const QueryCell>)>& on_row) {
   return guarded([&] {
+    value_or_throw(check_query(query, impl_->to.database));
     std::string text(query);
     while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) text.pop_back();
     std::vector<bool> is_number;

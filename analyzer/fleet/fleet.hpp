@@ -171,7 +171,8 @@ class Fleet {
 
   Result<ServerFacts> facts();
 
-  /// Any statement of one's own that reads. Errors: also what the server says of it.
+  /// Any statement of one's own that reads tables of this database or of the system (query_guard.hpp). Errors: usage,
+  /// where it reads anything else; also what the server says of it.
   Status sql(std::string_view query, const std::function<void(std::span<const std::string>)>& on_columns,
              const std::function<void(std::span<const QueryCell>)>& on_row);
 

@@ -19,6 +19,8 @@ std::vector<InstanceGrowth> read_growth(Fleet::Impl& from, Pairs pairs, bool by_
   std::vector<std::uint64_t> after, both, instances;
   std::int64_t expected = 0;
   for (std::uint64_t i = 0; i < pairs.size(); ++i) {
+    // A snapshot at both ends did not grow; its rows would count as those of its end alone.
+    if (pairs[i].first->push == pairs[i].second->push) continue;
     for (const Committed* const one : {pairs[i].first, pairs[i].second}) {
       both.push_back(one->push);
       instances.push_back(i);
@@ -27,6 +29,7 @@ std::vector<InstanceGrowth> read_growth(Fleet::Impl& from, Pairs pairs, bool by_
     after.push_back(pairs[i].second->push);
     expected = wrapping_sum(expected, wrapping_difference(pairs[i].second->total, pairs[i].first->total));
   }
+  if (both.empty()) return {};
   const std::string query = "SELECT stack, " + std::string(by_label ? "label" : "toUInt64(0)") +
                             " AS l, toUInt32(transform(push, [" + list_of(std::span<const std::uint64_t>(both)) +
                             "], [" + list_of(std::span<const std::uint64_t>(instances)) +

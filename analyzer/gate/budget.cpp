@@ -79,11 +79,15 @@ Result<Budget> parse_budget(const std::string& text) {
   return budget;
 }
 
-std::vector<Budget> default_budgets(std::size_t snapshots) {
+std::vector<Budget> default_budgets(const Judged& series) {
   // 5 %: two runs of one program on the same input differ by one or two, and a person would ask about more.
   using Texts = std::vector<std::string>;
-  const Texts texts =
-      snapshots < kJudgedFrom ? Texts{"total:5%", "suspect:5%"} : Texts{"0/step", "total:5%/jump", "suspect:5%/jump"};
+  Texts texts = series.counters ? Texts{"5%"} : Texts{"total:5%", "suspect:5%"};
+  if (series.snapshots >= kJudgedFrom) {
+    texts = {series.counters ? "0/step" : "suspect:0/step"};
+    // Within one build a step is a load, a cache or a table that resizes.
+    if (series.has_release && !series.counters) texts.insert(texts.end(), {"total:5%/jump", "suspect:5%/jump"});
+  }
   std::vector<Budget> budgets;
   for (const std::string& text : texts) budgets.push_back(*parse_budget(text));
   return budgets;

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/gate/leak_id.hpp"
@@ -13,6 +16,11 @@ namespace {
 constexpr std::size_t kWithinShown = 5;
 // What is measured again differs a little: an entry written today must hold tomorrow.
 constexpr double kHeadroom = 1.1;
+/// Standard deviations between a measure and what is held against a budget: 2.3 % of true values lie below.
+constexpr double kDeviations = 2;
+/// Bytes over a whole series: a page. Growth below it never reaches the operating system, and the books of a
+/// profiler or an event loop cost as much. Budgets of 0 leave it.
+constexpr double kLeastRise = 4096;
 
 bool has_patterns(const Budget& budget) {
   return !budget.function.empty() || !budget.file.empty() || !budget.module.empty();
@@ -22,13 +30,31 @@ bool is_rate(const Budget& budget) {
   return budget.measure == Measure::per_step || budget.measure == Measure::per_second;
 }
 
+/// Growth from first to last, and one standard deviation of it; 0 where it is exact or unknown.
+struct Growth {
+  double value = 0;
+  double error = 0;
+};
+
+Growth growth_of(const Change& change, double error) {
+  return {static_cast<double>(change.growth()), std::isfinite(error) ? error : 0};
+}
+
+/// Whether a verdict says what the budget is about.
+bool is_claimed(const Budget& budget, const std::string& word) {
+  if (budget.measure == Measure::growth) return true;
+  if (budget.measure == Measure::jump) return word == "STEP" || word == "NEW";
+  // Nothing may grow: that is a question of the shape. How fast it may: that is one of the band of the slope.
+  return word == "GROWING" || (word == "RISING" && budget.amount > 0);
+}
+
 class Checker {
  public:
   Checker(GateReport& report, const std::vector<Allowance>& allowances, const std::string& today)
       : report_(report), overall_(report.trend.series.overall), allowances_(allowances), today_(today) {}
 
   void run() {
-    find_owned_rows();
+    find_rows();
     for (std::size_t i = 0; i < report_.budgets.size(); ++i) {
       const Budget& budget = report_.budgets[i];
       switch (budget.scope) {
@@ -50,72 +76,117 @@ class Checker {
   }
 
  private:
-  bool row_matches(const Budget& budget, std::uint32_t row) {
-    if (overall_.options.by != GroupBy::stack) {
-      const std::string& key = overall_.keys[overall_.rows[row].key];
-      return matches(budget.function, key) && matches(budget.file, key) && matches(budget.module, key);
+  /// Budgets whose patterns a frame fits; asked once of each frame that has other texts.
+  const std::vector<std::size_t>& budgets_of(const FrameView& frame) {
+    const auto [at, is_new] =
+        budgets_of_.try_emplace({frame.function.data(), frame.file.data(), frame.module.data(), frame.function.size()});
+    for (std::size_t b = 0; is_new && b < report_.budgets.size(); ++b) {
+      const Budget& budget = report_.budgets[b];
+      const bool asks = has_patterns(budget) || budget.scope == BudgetScope::match;
+      if (asks && matches(budget.function, frame.function) && matches(budget.file, frame.file) &&
+          matches(budget.module, frame.module))
+        at->second.push_back(b);
     }
-    const auto named = [&] {
-      return std::any_of(frames_.begin(), frames_.end(), [&](const FrameView& frame) {
-        return matches(budget.function, frame.function) && matches(budget.file, frame.file) &&
-               matches(budget.module, frame.module);
-      });
-    };
-    overall_.frames(overall_.rows[row], frames_);
-    if (named()) return true;
-    const Counterpart* const before = overall_.counterpart(overall_.rows[row].key);
-    if (before == nullptr) return false;
-    overall_.view->frames(before->before, frames_);
-    return named();
+    return at->second;
   }
 
-  /// Rows that a budget with patterns names: those without patterns are not for them.
-  void find_owned_rows() {
+  /// Rows by budget. What a budget with patterns names is not for those without patterns.
+  void find_rows() {
     used_.assign(allowances_.size(), 0);
     owned_.assign(overall_.rows.size(), 0);
-    for (const Budget& budget : report_.budgets) {
-      if (!has_patterns(budget)) continue;
-      for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-        if (owned_[row] == 0 && row_matches(budget, row)) owned_[row] = 1;
+    rows_of_.resize(report_.budgets.size());
+    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
+      const auto fits = [&](const FrameView& frame) {
+        for (const std::size_t b : budgets_of(frame)) {
+          if (!rows_of_[b].empty() && rows_of_[b].back() == row) continue;
+          rows_of_[b].push_back(row);
+          if (has_patterns(report_.budgets[b])) owned_[row] = 1;
+        }
+      };
+      if (overall_.options.by != GroupBy::stack) {
+        FrameView group;
+        group.function = group.file = group.module = overall_.keys[overall_.rows[row].key];
+        fits(group);
+        continue;
       }
+      overall_.frames(overall_.rows[row], frames_);
+      std::for_each(frames_.begin(), frames_.end(), fits);
+      const Counterpart* const before = overall_.counterpart(overall_.rows[row].key);
+      if (before == nullptr) continue;
+      overall_.view->frames(before->before, frames_);
+      std::for_each(frames_.begin(), frames_.end(), fits);
     }
   }
 
-  Verdict verdict_of(std::uint32_t row) const {
-    return row < report_.trend.verdicts.size() ? report_.trend.verdicts[row] : Verdict{};
+  /// Rows below the floor of the view have no verdict: a budget that they may break sets a floor of its own.
+  Verdict verdict_of(std::uint32_t row, const Budget& budget) const {
+    const TrendReport& trend = report_.trend;
+    if (row >= trend.verdicts.size()) return {};
+    const Verdict& verdict = trend.verdicts[row];
+    if (!verdict.minor || budget.amount <= 0 || report_.counters) return verdict;
+    const auto growth = static_cast<double>(overall_.rows[row].value.growth());
+    return growth > allowed_rise(budget, row) / 2 ? trend::judge_row(overall_, row, 0, &trend.axis) : verdict;
+  }
+
+  double allowed(const Budget& budget, std::uint32_t row) const {
+    if (!budget.is_share) return budget.amount;
+    const Change& of = report_.counters && row != kNoRow ? overall_.rows[row].value : overall_.total;
+    return budget.amount * std::abs(static_cast<double>(of.baseline));
+  }
+
+  /// From first to last.
+  double allowed_rise(const Budget& budget, std::uint32_t row) const {
+    const double steps = is_rate(budget) ? static_cast<double>(report_.trend.series.steps.size()) - 1 : 1;
+    const double seconds = budget.measure == Measure::per_second ? report_.trend.axis.step_seconds : 1;
+    return allowed(budget, row) * steps * seconds;
   }
 
   /// Why this growth cannot be held against the budget, "" when it can.
-  std::string why_unjudged(const Budget& budget, double growth, double allowed) const {
+  std::string why_unjudged(const Budget& budget, const Growth& growth, const GateFinding& finding) const {
     if (budget.measure == Measure::growth) return {};
     // What did not grow does not grow fast either, and what grew less than a jump did not jump.
-    if (growth <= (budget.measure == Measure::jump ? allowed : 0)) return {};
+    if (growth.value <= (budget.measure == Measure::jump ? finding.allowed : 0)) return {};
     if (budget.measure == Measure::per_second && !(report_.trend.axis.step_seconds > 0))
       return "the snapshots hold no usable times";
     const std::size_t snapshots = report_.trend.series.steps.size();
-    if (snapshots >= kJudgedFrom) return {};
-    return std::to_string(kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
+    if (snapshots < kJudgedFrom)
+      return std::to_string(kJudgedFrom) + " snapshots or more are judged: found " + std::to_string(snapshots);
+    if (budget.amount > 0 && finding.verdict.word.empty() && growth.value > allowed_rise(budget, finding.row))
+      return finding.verdict.reason.empty() ? "its values are not known" : finding.verdict.reason;
+    return {};
   }
 
-  /// Fills measured, allowed and outcome.
-  void measure(const Budget& budget, double growth, GateFinding& finding) const {
-    const double share = budget.is_share ? std::abs(static_cast<double>(overall_.total.baseline)) : 1;
-    finding.allowed = budget.amount * share;
-    if (std::string why = why_unjudged(budget, growth, finding.allowed); !why.empty()) {
+  /// The measure, and what is sure of it.
+  std::pair<double, double> measures(const Budget& budget, const Growth& growth, const Verdict& verdict) const {
+    if (!is_rate(budget)) return {growth.value, growth.value - kDeviations * growth.error};
+    const double seconds = budget.measure == Measure::per_step ? 1 : report_.trend.axis.step_seconds;
+    if (!(seconds > 0)) return {0, 0};
+    return {verdict.slope / seconds, std::min(verdict.slope, verdict.slope_low) / seconds};
+  }
+
+  /// Fills measured, least, allowed and outcome.
+  void measure(const Budget& budget, const Growth& growth, GateFinding& finding) const {
+    finding.allowed = allowed(budget, finding.row);
+    if (std::string why = why_unjudged(budget, growth, finding); !why.empty()) {
       finding.outcome = Outcome::unjudged;
       finding.note = std::move(why);
       return;
     }
-    const double step_seconds = report_.trend.axis.step_seconds;
-    const double slope = finding.verdict.slope;
-    finding.measured = !is_rate(budget)                      ? growth
-                       : budget.measure == Measure::per_step ? slope
-                       : step_seconds > 0                    ? slope / step_seconds
-                                                             : 0;
-    const std::string& word = finding.verdict.word;
-    const bool claimed = budget.measure == Measure::growth || (is_rate(budget) && word == "GROWING") ||
-                         (budget.measure == Measure::jump && (word == "STEP" || word == "NEW"));
-    finding.outcome = *finding.measured > finding.allowed && claimed ? Outcome::broken : Outcome::within;
+    const auto [measured, least] = measures(budget, growth, finding.verdict);
+    finding.measured = measured;
+    finding.least = least;
+    const bool claimed = is_claimed(budget, finding.verdict.word);
+    bool exceeds = least > finding.allowed;
+    if (is_rate(budget) && budget.amount == 0) {
+      const double rise = finding.verdict.slope * (static_cast<double>(report_.trend.series.steps.size()) - 1);
+      exceeds = (least > 0 || (measured > 0 && finding.verdict.by_objects)) &&
+                !(overall_.unit == "bytes" && rise < kLeastRise);
+    }
+    finding.outcome = claimed && exceeds ? Outcome::broken : Outcome::within;
+    if (claimed && !exceeds && measured > finding.allowed)
+      finding.note = budget.amount == 0 && is_rate(budget) && least > 0
+                         ? "less than 4 KiB over the series"
+                         : "within two standard deviations of the budget";
   }
 
   /// `former`: the id that the finding had before a release, "" where it is the same.
@@ -152,13 +223,15 @@ class Checker {
     const Budget& budget = report_.budgets[number];
     std::vector<GateFinding> within;
     std::vector<GateFinding> unjudged;
-    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-      if (has_patterns(budget) ? !row_matches(budget, row) : owned_[row] != 0) continue;
+    const bool named = has_patterns(budget);
+    for (std::uint32_t i = 0; i < (named ? rows_of_[number].size() : overall_.rows.size()); ++i) {
+      const std::uint32_t row = named ? rows_of_[number][i] : i;
+      if (!named && owned_[row] != 0) continue;
       GateFinding finding;
       finding.budget = number;
       finding.row = row;
-      finding.verdict = verdict_of(row);
-      measure(budget, static_cast<double>(overall_.rows[row].value.growth()), finding);
+      finding.verdict = verdict_of(row, budget);
+      measure(budget, growth_of(overall_.rows[row].value, overall_.rows[row].error), finding);
       if (finding.outcome == Outcome::within) {
         if (finding.measured.value_or(0) > 0) within.push_back(std::move(finding));
         continue;
@@ -168,6 +241,7 @@ class Checker {
       (finding.outcome == Outcome::unjudged ? unjudged : report_.findings).push_back(std::move(finding));
     }
     if (!unjudged.empty()) report_.findings.push_back(together(number, std::move(unjudged)));
+    if (is_rate(budget) && !has_patterns(budget)) check_spread(number);
     std::stable_sort(within.begin(), within.end(),
                      [](const GateFinding& a, const GateFinding& b) { return *a.measured > *b.measured; });
     for (std::size_t i = 0; i < within.size(); ++i) {
@@ -175,6 +249,27 @@ class Checker {
       describe(within[i]);
       accept(budget, former_id(within[i]), within[i]);
       if (i < kWithinShown) report_.findings.push_back(std::move(within[i]));
+    }
+  }
+
+  /// A culprit that is GROWING while none of its stacks is: they are new, or it is spread over many. It breaks a budget
+  /// for each stack where their mean does.
+  void check_spread(std::size_t number) {
+    if (overall_.options.by != GroupBy::stack || overall_.story == nullptr) return;
+    for (const Culprit& culprit : overall_.story->culprits) {
+      if (culprit.verdict.word != "GROWING") continue;
+      if (std::any_of(culprit.rows.begin(), culprit.rows.end(), [&](std::uint32_t row) { return owned_[row] != 0; }))
+        continue;
+      const bool seen = std::any_of(report_.findings.begin(), report_.findings.end(), [&](const GateFinding& one) {
+        return one.outcome != Outcome::within && one.budget == number &&
+               std::binary_search(culprit.rows.begin(), culprit.rows.end(), one.row);
+      });
+      if (seen) continue;
+      const double rows = std::max(1.0, static_cast<double>(culprit.rows.size()));
+      const double seconds = report_.trend.axis.step_seconds;
+      const double step = report_.budgets[number].measure == Measure::per_second && seconds > 0 ? seconds : 1;
+      const double least = report_.budgets[number].amount == 0 ? culprit.verdict.slope : culprit.verdict.slope_low;
+      if (least / step > allowed(report_.budgets[number], kNoRow) * rows) check_culprit(number, culprit);
     }
   }
 
@@ -217,7 +312,7 @@ class Checker {
     finding.line = known->line;
   }
 
-  void finish(std::size_t number, double growth, std::string name, GateFinding finding,
+  void finish(std::size_t number, const Growth& growth, std::string name, GateFinding finding,
               const std::string& former = {}) {
     const Budget& budget = report_.budgets[number];
     finding.budget = number;
@@ -229,9 +324,10 @@ class Checker {
   }
 
   void check_total(std::size_t number) {
+    if (report_.counters) return check_rows(number);
     GateFinding finding;
     finding.verdict = report_.trend.whole;
-    finish(number, static_cast<double>(overall_.total.growth()), "TOTAL", std::move(finding));
+    finish(number, growth_of(overall_.total, overall_.total_error), "TOTAL", std::move(finding));
   }
 
   /// Each culprit of the story that grew. Rows of another view than stacks are in no culprit: there each row is one of
@@ -239,24 +335,42 @@ class Checker {
   void check_suspects(std::size_t number) {
     if (overall_.options.by != GroupBy::stack) return check_rows(number);
     const std::size_t before = report_.findings.size();
-    if (overall_.story != nullptr) {
-      for (const Culprit& culprit : overall_.story->culprits) check_culprit(number, culprit);
+    const Story* const story = overall_.story.get();
+    bool grows = false;
+    if (story != nullptr) {
+      for (const auto* const part : {&story->culprits, &story->levelled}) {
+        for (const Culprit& culprit : *part) {
+          grows = grows || culprit.verdict.word == "GROWING";
+          check_culprit(number, culprit);
+        }
+      }
     }
+    // The whole grows and no function explains it.
+    const bool alone = story == nullptr || story->culprits.empty() || story->verdict == "GROWING";
+    if (is_rate(report_.budgets[number]) && !grows && alone && report_.trend.whole.word == "GROWING")
+      return check_total(number);
     if (report_.findings.size() > before) return;
     GateFinding none;
     none.rows = 0;
-    finish(number, 0, "no culprit", std::move(none));
+    finish(number, {}, "no culprit", std::move(none));
   }
 
   void check_culprit(std::size_t number, const Culprit& culprit) {
-    if (culprit.value.growth() <= 0 || culprit.path.empty()) return;
+    if (culprit.value.growth() <= 0) return;
     std::vector<FrameView> leaf_first(culprit.path.rbegin(), culprit.path.rend());
     GateFinding finding;
     finding.rows = culprit.rows.size();
     finding.verdict = culprit.verdict;
+    const Growth growth = growth_of(culprit.value, culprit.error);
+    if (leaf_first.empty()) {  // stacks without frames
+      std::string name;
+      for (const Span& span : culprit.text.name) name += span.text;
+      finding.id = leak_id(name);
+      return finish(number, growth, std::move(name), std::move(finding));
+    }
     finding.id = leak_id(leaf_first);
     place_at_first_file(leaf_first, finding);
-    finish(number, static_cast<double>(culprit.value.growth()), leak_name(leaf_first), std::move(finding),
+    finish(number, growth, leak_name(leaf_first), std::move(finding),
            former_leak_id(report_.trend, leaf_first, culprit.rows));
   }
 
@@ -271,13 +385,15 @@ class Checker {
 
   void check_sum(std::size_t number) {
     const Budget& budget = report_.budgets[number];
-    double growth = 0;
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t row = 0; row < overall_.rows.size(); ++row) {
-      if (!row_matches(budget, row)) continue;
-      rows.push_back(row);
-      growth += static_cast<double>(overall_.rows[row].value.growth());
+    Growth growth;
+    double variance = 0;
+    const std::vector<std::uint32_t>& rows = rows_of_[number];
+    for (const std::uint32_t row : rows) {
+      const Growth one = growth_of(overall_.rows[row].value, overall_.rows[row].error);
+      growth.value += one.value;
+      variance += one.error * one.error;
     }
+    growth.error = std::sqrt(variance);
     GateFinding finding;
     finding.verdict = verdict_of_sum(rows);
     finding.rows = rows.size();
@@ -291,8 +407,11 @@ class Checker {
   const GrowthReport& overall_;
   const std::vector<Allowance>& allowances_;
   const std::string& today_;
-  std::vector<std::uint8_t> owned_;  // by row
-  std::vector<std::uint8_t> used_;   // by allowance
+  using Texts = std::tuple<const char*, const char*, const char*, std::size_t>;
+  std::map<Texts, std::vector<std::size_t>> budgets_of_;
+  std::vector<std::vector<std::uint32_t>> rows_of_;  // by budget
+  std::vector<std::uint8_t> owned_;                  // by row
+  std::vector<std::uint8_t> used_;                   // by allowance
   std::vector<FrameView> frames_;
 };
 
@@ -308,8 +427,9 @@ Allowance allowance_for(const GateFinding& finding, const GateReport& report, co
 }
 
 GateReport check(TrendReport trend, std::vector<Budget> budgets, const std::vector<Allowance>& allowances,
-                 const std::string& today) {
+                 const std::string& today, bool counters) {
   GateReport report;
+  report.counters = counters;
   report.trend = std::move(trend);
   report.budgets = std::move(budgets);
   Checker(report, allowances, today).run();

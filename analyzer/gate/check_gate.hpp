@@ -15,9 +15,15 @@ namespace snapdiff::gate {
 /// "stack:" (the default). Errors: usage.
 Result<Budget> parse_budget(const std::string& text);
 
-/// What holds where nobody sets a budget: from kJudgedFrom snapshots on nothing may be GROWING and no step may be
-/// larger than 5 % of the baseline; below, the total and each suspect may grow by 5 % of it.
-std::vector<Budget> default_budgets(std::size_t snapshots);
+/// What holds where nobody sets a budget. From kJudgedFrom snapshots on no culprit may be GROWING; where a release
+/// lies in the series, nothing may jump by 5 % of the baseline either. Below, the total and each culprit may grow by 5
+/// %.
+struct Judged {
+  std::size_t snapshots = 2;
+  bool has_release = false;
+  bool counters = false;
+};
+std::vector<Budget> default_budgets(const Judged& series);
 
 /// The [[budget]] entries of a TOML text: `allow` (as above) and, as wanted, `name`, `owner`, `for` (stack,
 /// total), `function`, `file`, `module` (patterns; the budget is then for the sum of what matches).
@@ -39,8 +45,9 @@ Allowance allowance_for(const GateFinding& finding, const GateReport& report, co
                         const std::string& reason);
 
 /// `today`: "2026-11-21", for entries that end.
+/// `counters`: see GateReport.
 GateReport check(TrendReport trend, std::vector<Budget> budgets, const std::vector<Allowance>& allowances,
-                 const std::string& today);
+                 const std::string& today, bool counters = false);
 
 /// Patterns with * (anything) and ? (one character); "" matches all.
 bool matches(std::string_view pattern, std::string_view text);

@@ -110,6 +110,8 @@ std::string leak_id(std::span<const FrameView> leaf_first) {
   return id_of(hasher);
 }
 
+std::string leak_id(std::string_view name) { return id_of_key(GroupBy::type, name); }
+
 std::string leak_id(const Budget& budget) {
   SequenceHasher hasher;
   for (const std::string* part : {&budget.name, &budget.owner, &budget.function, &budget.file, &budget.module})

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "snapdiff/gate.hpp"
 
@@ -11,6 +12,7 @@ namespace snapdiff::gate {
 /// Twelve hex digits that a rebuild, moved lines and other addresses leave as they are.
 std::string leak_id(const TrendReport& trend, std::uint32_t row);
 std::string leak_id(std::span<const FrameView> leaf_first);
+std::string leak_id(std::string_view name);  ///< of what has no frames
 /// What the id was before a release that renamed functions of it; "" where it was the same, and where the row was not
 /// matched across builds.
 std::string former_leak_id(const TrendReport& trend, std::uint32_t row);

@@ -116,9 +116,9 @@ Result<GateReport> check_gate(std::span<const SnapshotRef> snapshots, const Gate
   wanted.allow_unjudged = options.allow_unjudged;
   Result<session::GateRules> rules = session::gate_rules(wanted);
   if (!rules) return std::move(rules).error();
-  Result<session::JudgedSeries> judged = session::judge_series(snapshots, view);
-  if (!judged) return std::move(judged).error();
-  Result<session::GateAnswer> answer = session::judge_gate(std::move(judged->trend), wanted, *std::move(rules));
+  Result<session::GateSeries> series = session::gate_series(snapshots, view);
+  if (!series) return std::move(series).error();
+  Result<session::GateAnswer> answer = session::judge_gate(*std::move(series), wanted, *std::move(rules));
   if (!answer) return std::move(answer).error();
   return std::move(answer->report);
 }

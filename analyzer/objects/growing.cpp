@@ -1,18 +1,23 @@
 #include "analyzer/objects/path_shapes.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 
 namespace snapdiff::objects {
 namespace {
 
 std::vector<bool> find_grown(const ShapeTree& tree, const ShapeSums& sums, std::int64_t loops) {
-  std::vector<bool> grew(tree.size(), sums.size() > 1);
-  for (std::size_t i = 1; i < sums.size(); ++i) {
-    for (std::uint32_t shape = 0; shape < tree.size(); ++shape) {
-      if (sums[i][shape].objects - sums[i - 1][shape].objects < loops) grew[shape] = false;
-    }
+  std::vector<bool> grew(tree.size());
+  const auto gained = [loops](const ObjectSum& before, const ObjectSum& after) {
+    return after.objects - before.objects >= loops;
+  };
+  for (std::uint32_t shape = 1; shape < tree.size(); ++shape) {
+    // What grows from each snapshot to the next is there in all but the first.
+    if (sums.snapshots() < 2 || sums.known(shape).size() + 1 < sums.snapshots()) continue;
+    const std::vector<ObjectSum> at = sums.column(shape);
+    grew[shape] = std::adjacent_find(at.begin(), at.end(), std::not_fn(gained)) == at.end();
   }
-  grew[0] = false;
   return grew;
 }
 

@@ -1,6 +1,7 @@
 #include "analyzer/objects/path_shapes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace snapdiff::objects {
@@ -75,6 +76,23 @@ std::uint64_t step_hash(std::uint64_t parent, std::uint64_t label, std::uint64_t
   return mix64(mix64(parent * 0x9e3779b97f4a7c15ULL + label) * 0xd1342543de82ef95ULL + type);
 }
 
+/// Roots that last as long as a call or a collection: any other path says more.
+bool is_passing_root(std::string_view kind) {
+  constexpr std::array<std::string_view, 8> kPassing = {"Java frame",   "JNI local",    "native stack",
+                                                        "thread block", "monitor used", "interned string",
+                                                        "finalizing",   "unknown"};
+  return std::find(kPassing.begin(), kPassing.end(), kind) != kPassing.end();
+}
+
+/// Per row of types: an object that an engine keeps for itself.
+std::vector<std::uint8_t> engine_types(const ObjectGraph& graph, const Dictionary& d) {
+  constexpr std::array<std::string_view, 4> kEngine = {"code", "hidden", "object shape", "synthetic"};
+  std::vector<std::uint8_t> out;
+  for (const StringId kind : graph.types.kind)
+    out.push_back(std::find(kEngine.begin(), kEngine.end(), d.strings[kind]) != kEngine.end() ? 1 : 0);
+  return out;
+}
+
 }  // namespace
 
 std::uint32_t ShapeTree::child(std::uint32_t parent, std::uint32_t label, std::uint32_t type) {
@@ -106,23 +124,27 @@ std::vector<PathStep> ShapeTree::path(std::uint32_t shape, std::size_t& left_out
 
 std::vector<std::uint32_t> find_shapes(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree) {
   const ObjectGraph& graph = *snapshot.graph;
+  const std::vector<std::uint8_t> engine = engine_types(graph, *snapshot.dictionary);
   Labels labels(*snapshot.dictionary, tree);
   const std::vector<std::uint32_t> types = type_names(graph, *snapshot.dictionary, tree.names());
   std::vector<std::uint32_t> shape_of(graph.size(), kNoNode);
-  std::vector<std::uint32_t> level, next;
+  std::vector<std::uint32_t> level, next, later;  // later: one engine step more than `level`
   std::size_t told = 0;
   for (const std::uint32_t root : roots.nodes) {
     std::uint32_t kind = 0;
+    bool passing = engine[graph.type[root]] != 0;
     if (roots.rule == RootRule::told) {
       while (graph.roots[told].node < root) ++told;
       kind = labels.text(graph.roots[told].kind);
       if (kind == tree.index_label()) kind = 0;
+      passing = passing || is_passing_root(tree.names().text(kind));
     }
     shape_of[root] = tree.child(0, kind, types[graph.type[root]]);
-    level.push_back(root);
+    (passing ? later : level).push_back(root);
   }
   LevelOrder order;
-  while (!level.empty()) {
+  while (!level.empty() || !later.empty()) {
+    if (level.empty()) level.swap(later);
     order.apply(level, shape_of, tree);
     next.clear();
     for (const std::uint32_t node : level) {
@@ -138,7 +160,7 @@ std::vector<std::uint32_t> find_shapes(const Snapshot& snapshot, const RootSet& 
         if (step != last) last_child = tree.child(shape, label, type);
         last = step;
         shape_of[to] = last_child;
-        next.push_back(to);
+        (engine[graph.type[to]] != 0 ? later : next).push_back(to);
       }
     }
     level.swap(next);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/objects/root_set.hpp"
@@ -49,13 +51,45 @@ class ShapeTree {
   std::uint32_t index_label_;
 };
 
-/// Breadth first from the roots along references that are not weak: per node its shape, kNoNode where no
-/// root reaches it. Objects of one level are visited in the order of their paths' hashes, so that who
-/// claims a shared object does not depend on where objects lie in the file.
+/// Shortest paths from the roots along references that are not weak: per node its shape, kNoNode where no root
+/// reaches it. Length counts only among paths with equally few steps through objects of the engine (code, object
+/// shapes, synthetic roots) and roots that pass (stack frames): a named path goes before. Objects of one level are
+/// visited in the order of their paths' hashes, so that who claims a shared object does not depend on where objects lie
+/// in the file.
 std::vector<std::uint32_t> find_shapes(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree);
 
-/// Objects by shape, one column a snapshot; all columns as long as the tree.
-using ShapeSums = std::vector<std::vector<ObjectSum>>;
+/// Objects by shape and snapshot. Most may be nothing: of thousands of snapshots each may have shapes of its own.
+class ShapeSums {
+ public:
+  std::size_t snapshots() const { return snapshots_; }
+  void begin_snapshot() { ++snapshots_; }
+  /// Of the snapshot begun last; once for each shape.
+  void set(std::uint32_t shape, const ObjectSum& sum) {
+    if (known_.size() <= shape) known_.resize(shape + std::size_t{1});
+    known_[shape].emplace_back(snapshots_ - 1, sum);
+  }
+  /// Those that are something, with their snapshots.
+  std::span<const std::pair<std::size_t, ObjectSum>> known(std::uint32_t shape) const {
+    return shape < known_.size() ? std::span(known_[shape]) : std::span<const std::pair<std::size_t, ObjectSum>>();
+  }
+  ObjectSum first(std::uint32_t shape) const {
+    const auto all = known(shape);
+    return !all.empty() && all.front().first == 0 ? all.front().second : ObjectSum{};
+  }
+  ObjectSum last(std::uint32_t shape) const {
+    const auto all = known(shape);
+    return !all.empty() && all.back().first + 1 == snapshots_ ? all.back().second : ObjectSum{};
+  }
+  std::vector<ObjectSum> column(std::uint32_t shape) const {
+    std::vector<ObjectSum> out(snapshots_);
+    for (const auto& [snapshot, sum] : known(shape)) out[snapshot] = sum;
+    return out;
+  }
+
+ private:
+  std::size_t snapshots_ = 0;
+  std::vector<std::vector<std::pair<std::size_t, ObjectSum>>> known_;  ///< by shape
+};
 
 /// A place that grows: from each snapshot to the next each of `held` gained enough.
 struct GrowingShape {

@@ -13,36 +13,44 @@ namespace snapdiff::objects {
 namespace {
 
 constexpr std::size_t kMostRows = 10'000;
+/// Rows times snapshots: more than 100 snapshots have fewer rows.
+constexpr std::size_t kMostFigures = std::size_t{1} << 20;
 
 /// Growth and last value of a column: bytes where there are sizes, else objects.
 class Order {
  public:
   explicit Order(bool by_bytes) : by_bytes_(by_bytes) {}
   std::int64_t value(const ObjectSum& sum) const { return by_bytes_ ? sum.bytes : sum.objects; }
-  std::int64_t growth(const std::vector<ObjectSum>& at) const {
-    return at.size() > 1 ? value(at.back()) - value(at.front()) : 0;
-  }
+  /// From the first snapshot to the last.
+  std::int64_t growth(const ObjectSum& first, const ObjectSum& last) const { return value(last) - value(first); }
   std::pair<std::int64_t, std::int64_t> weight(const std::vector<ObjectSum>& at) const {
-    return {growth(at), value(at.back())};
+    return {growth(at.front(), at.back()), value(at.back())};
   }
 
  private:
   bool by_bytes_;
 };
 
+/// `mine`: nothing for each shape, before and after; lent, as it is large.
 Status add_snapshot(const Snapshot& snapshot, const RootSet& roots, ShapeTree& tree, ShapeSums& sums,
-                    std::vector<std::uint32_t>& shape_of) {
+                    std::vector<std::uint32_t>& shape_of, std::vector<ObjectSum>& mine) {
   const ObjectGraph& graph = *snapshot.graph;
   std::vector<std::uint32_t>().swap(shape_of);
   shape_of = find_shapes(snapshot, roots, tree);
-  std::vector<ObjectSum>& mine = sums.emplace_back(tree.size());
+  sums.begin_snapshot();
+  mine.resize(tree.size());
+  std::vector<std::uint32_t> used;
   std::int64_t total = 0;
   for (std::size_t node = 0; node < graph.size(); ++node) {
     const std::int64_t bytes = bytes_of(graph, node);
     if (bytes < 0 || !checked_add(total, bytes, total))
       return Error{ErrorCode::limit, "object sizes: found a negative one or a sum beyond 2^63-1, expected neither"};
-    if (shape_of[node] != kNoNode) mine[shape_of[node]] += ObjectSum{1, bytes};
+    if (shape_of[node] == kNoNode) continue;
+    ObjectSum& sum = mine[shape_of[node]];
+    if (sum.objects == 0) used.push_back(shape_of[node]);
+    sum += ObjectSum{1, bytes};
   }
+  for (const std::uint32_t shape : used) sums.set(shape, std::exchange(mine[shape], {}));
   return ok();
 }
 
@@ -51,19 +59,13 @@ class Report {
   Report(PathReport& out, const ShapeTree& tree, const ShapeSums& sums)
       : out_(out), tree_(tree), sums_(sums), order_(out.has_bytes) {}
 
-  std::vector<ObjectSum> column(std::uint32_t shape) const {
-    std::vector<ObjectSum> at;
-    for (const std::vector<ObjectSum>& sums : sums_) at.push_back(sums[shape]);
-    return at;
-  }
-
   void add_growing(const ObjectGraph& last, const RootSet& roots, const std::vector<std::uint32_t>& shape_of,
                    std::vector<int>& place_of) {
     std::vector<GrowingShape> places = find_growing(tree_, sums_, out_.loops);
     std::vector<std::int64_t> growth;
     for (const GrowingShape& place : places) {
       std::int64_t sum = 0;
-      for (const std::uint32_t held : place.held) sum += order_.growth(column(held));
+      for (const std::uint32_t held : place.held) sum += order_.growth(sums_.first(held), sums_.last(held));
       growth.push_back(sum);
     }
     std::vector<std::size_t> by_growth(places.size());
@@ -102,19 +104,18 @@ class Report {
     for (std::uint32_t shape = 1; shape < tree_.size(); ++shape) {
       if (matches[tree_[shape].type] == 0) continue;
       shapes.push_back(shape);
-      for (std::size_t i = 0; i < sums_.size(); ++i) out_.total[i] += sums_[i][shape];
+      for (const auto& [snapshot, sum] : sums_.known(shape)) out_.total[snapshot] += sum;
     }
     const auto weight = [&](std::uint32_t shape) {
-      const ObjectSum& now = sums_.back()[shape];
-      const std::int64_t growth = sums_.size() > 1 ? order_.value(now) - order_.value(sums_.front()[shape]) : 0;
-      return std::tuple(growth, order_.value(now), tree_[shape].hash);
+      const ObjectSum now = sums_.last(shape);
+      return std::tuple(order_.growth(sums_.first(shape), now), order_.value(now), tree_[shape].hash);
     };
     const auto before = [&](std::uint32_t a, std::uint32_t b) { return weight(a) > weight(b); };
-    const std::size_t kept = std::min(shapes.size(), kMostRows);
+    const std::size_t kept = std::min({shapes.size(), kMostRows, kMostFigures / sums_.snapshots() + 1});
     std::partial_sort(shapes.begin(), shapes.begin() + static_cast<std::ptrdiff_t>(kept), shapes.end(), before);
     for (std::size_t i = kept; i < shapes.size(); ++i) {
       ++out_.more_rows;
-      for (std::size_t s = 0; s < sums_.size(); ++s) out_.more_at[s] += sums_[s][shapes[i]];
+      for (const auto& [snapshot, sum] : sums_.known(shapes[i])) out_.more_at[snapshot] += sum;
     }
     shapes.resize(kept);
     std::vector<std::uint32_t> row_of(tree_.size(), kNoNode);
@@ -122,7 +123,7 @@ class Report {
       row_of[shape] = static_cast<std::uint32_t>(out_.rows.size());
       PathRow row;
       row.path = tree_.path(shape, row.left_out);
-      row.at = column(shape);
+      row.at = sums_.column(shape);
       row.growing = place_of[shape];
       out_.rows.push_back(std::move(row));
     }
@@ -138,8 +139,8 @@ class Report {
   GrowingPlace describe(const GrowingShape& place) const {
     GrowingPlace out;
     out.path = tree_.path(place.shape, out.left_out);
-    out.at = column(place.shape);
-    for (const std::uint32_t held : place.held) out.held.push_back({tree_.step(held), column(held)});
+    out.at = sums_.column(place.shape);
+    for (const std::uint32_t held : place.held) out.held.push_back({tree_.step(held), sums_.column(held)});
     std::stable_sort(out.held.begin(), out.held.end(),
                      [&](const auto& a, const auto& b) { return order_.weight(a.at) > order_.weight(b.at); });
     return out;
@@ -195,15 +196,15 @@ Result<PathReport> paths(const std::vector<SnapshotRef>& snapshots, const PathOp
   out.total.resize(snapshots.size());
   ShapeTree tree;
   ShapeSums sums;
+  std::vector<ObjectSum> mine;
   std::vector<std::uint32_t> shape_of;
   RootSet roots;
   for (const SnapshotRef& ref : snapshots) {
     out.has_bytes = out.has_bytes && !ref.snapshot->graph->self_bytes.empty();
     roots = find_roots(*ref.snapshot->graph);
-    if (Status status = add_snapshot(*ref.snapshot, roots, tree, sums, shape_of); !status)
+    if (Status status = add_snapshot(*ref.snapshot, roots, tree, sums, shape_of, mine); !status)
       return std::move(status).error().about(ref.ref);
   }
-  for (std::vector<ObjectSum>& column : sums) column.resize(tree.size());
 
   const Snapshot& last = *snapshots.back().snapshot;
   const std::vector<std::uint8_t> matches = find_matches(tree.names(), **pattern);

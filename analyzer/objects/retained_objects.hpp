@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapdiff/result.hpp"
@@ -24,6 +26,14 @@ struct PathOptions {
 /// (README.md says how).
 /// Errors: usage (no snapshot, no graph, bad pattern), limit.
 Result<PathReport> paths(const std::vector<SnapshotRef>& snapshots, const PathOptions& options);
+
+/// Whether a type, as type_text() calls it, belongs to a language, a library or an engine.
+using IsLibraryType = std::function<bool(std::string_view)>;
+
+/// The containers that grew between two object graphs, one for each growing place (README.md says how). Of `baseline`
+/// without a snapshot: the containers that hold most.
+/// Errors: usage (no graph), limit.
+Result<OwnerReport> owners(const SnapshotRef& baseline, const SnapshotRef& current, const IsLibraryType& is_library);
 
 /// The dominator tree by types, of `current` alone where `baseline` has no snapshot.
 /// Errors: usage (no graph), limit.

@@ -51,6 +51,35 @@ Status check_sum(const ObjectGraph& graph) {
   return ok();
 }
 
+/// Objects that a root reaches only through a soft reference.
+ObjectSum held_softly(const ObjectGraph& graph, const Dictionary& d, const DominatorTree& tree) {
+  ObjectSum sum;
+  std::vector<bool> seen;
+  std::vector<std::uint32_t> open;
+  for (const std::uint32_t node : tree.order) {
+    for (std::uint64_t edge = graph.edge_begin[node]; edge < graph.edge_begin[node + 1]; ++edge) {
+      if ((graph.label[edge] & kEdgeIsWeak) == 0 || (graph.label[edge] & kEdgeIsIndex) != 0 ||
+          d.strings[StringId{graph.label[edge] & kEdgeLabel}] != kSoftReferent)
+        continue;
+      open.push_back(graph.to[edge]);
+    }
+  }
+  if (open.empty()) return sum;
+  seen.resize(graph.size());
+  for (const std::uint32_t node : tree.order) seen[node] = true;
+  while (!open.empty()) {
+    const std::uint32_t node = open.back();
+    open.pop_back();
+    if (seen[node]) continue;
+    seen[node] = true;
+    sum += {1, bytes_of(graph, node)};
+    for (std::uint64_t edge = graph.edge_begin[node]; edge < graph.edge_begin[node + 1]; ++edge) {
+      if ((graph.label[edge] & kEdgeIsWeak) == 0) open.push_back(graph.to[edge]);
+    }
+  }
+  return sum;
+}
+
 Status fill(RetainedReport& out, std::size_t snapshot, const std::vector<std::uint32_t>& rows) {
   const ObjectGraph& graph = *out.snapshots[snapshot].snapshot->graph;
   if (Status status = check_sum(graph); !status) return status;
@@ -82,9 +111,10 @@ Status fill(RetainedReport& out, std::size_t snapshot, const std::vector<std::ui
   }
   for (std::size_t type = 0; type < totals.size(); ++type) {
     heap.reachable += totals[type].self;
-    out.rows[rows[type]].at[snapshot] = totals[type];
+    if (totals[type] != TypeTotals{}) out.rows[rows[type]].at.set(snapshot, totals[type]);
   }
   heap.unreachable = {all.objects - heap.reachable.objects, all.bytes - heap.reachable.bytes};
+  heap.soft = held_softly(graph, *out.snapshots[snapshot].snapshot->dictionary, *tree);
   return ok();
 }
 
@@ -98,6 +128,8 @@ bool ids_hold(const std::vector<SnapshotRef>& snapshots) {
   }
   return snapshots.size() > 1;
 }
+
+constexpr std::uint64_t kFewShared = 20;  // less than one in 20 objects of the smaller heap is still there
 
 /// Per node of the last graph: came after the first snapshot and stayed, is in the last, and of three or more snapshots
 /// in an earlier one than the last too. Distinguished by their ids; nothing where these do not persist, or do not fit
@@ -134,7 +166,15 @@ std::optional<std::vector<bool>> find_fresh(const std::vector<SnapshotRef>& snap
       fresh[node] = i > 0;
     }
   }
-  // A few objects change their type while they live (strings are flattened); whole heaps do not.
+  // A few objects change their type while they live (strings are flattened); whole heaps do not. Nor is nearly all of
+  // a heap of one process replaced between two snapshots, while it holds as much as before.
+  const std::size_t first = snapshots.front().snapshot->graph->size();
+  if (shared * kFewShared < std::min<std::uint64_t>(first, graph.size())) {
+    notes.add(Severity::warning,
+              "hardly an object has an id of the first snapshot: ids do not last here (Bun), or these are several "
+              "processes; which objects are new is not known");
+    return std::nullopt;
+  }
   if (changed * 20 <= shared) return fresh;
   notes.add(Severity::warning,
             "objects of one id have other types from snapshot to snapshot: taken for several processes, so "

@@ -64,6 +64,8 @@ class Redactor {
   void redact(PinReport& report) const;
   std::shared_ptr<const StackView> redacted(std::shared_ptr<const StackView> view) const;
   std::string redacted(std::string_view text) const;
+  /// Of one name, of a folder or a series.
+  std::string token(std::string_view name) const;
 
   class Tokens;
 

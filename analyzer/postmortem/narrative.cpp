@@ -132,7 +132,10 @@ std::vector<Prose> peak_in_short(const Postmortem& report) {
   for (Prose& advice : peak_advice(*story.peak)) add(lines, std::move(advice));
   if (lines.size() >= kShortLines) lines.resize(kShortLines - 1);
   if (!story.next.empty()) {
-    add(lines, prose_of((story.peak->facts.has_history ? "By purpose: " : "Who keeps its segments: "), story.next));
+    add(lines, prose_of(story.peak->facts.has_history     ? "By purpose: "
+                        : story.peak->facts.roles.empty() ? "Who keeps it: "
+                                                          : "Who keeps its segments: ",
+                        story.next));
   }
   return lines;
 }

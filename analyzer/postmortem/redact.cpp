@@ -44,6 +44,7 @@ Column only_total(Tokens& tokens, const Column& column) {
 
 void redact_facts(Tokens& tokens, SnapshotFacts& facts) {
   facts.source.name = tokens.path(facts.source.name);
+  facts.pid.reset();
   facts.host = tokens.word(facts.host);
   facts.command_line = tokens.word(facts.command_line);
   facts.drop_frames = tokens.word(facts.drop_frames);
@@ -222,6 +223,8 @@ void Redactor::redact(PinReport& report) const {
 }
 
 std::string Redactor::redacted(std::string_view text) const { return tokens_->text(text); }
+
+std::string Redactor::token(std::string_view name) const { return std::string(tokens_->word(name)); }
 
 void Redactor::redact(Postmortem& report) const {
   Tokens& tokens = *tokens_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "snapdiff/frame_kind.hpp"
+
 namespace snapdiff::postmortem {
 namespace {
 
@@ -20,16 +22,7 @@ bool has_bare_rows(const GrowthReport& report) {
   return rows > 0;
 }
 
-bool is_machinery(const FrameView& frame) {
-  const std::string_view name = frame.function;
-  // Return types come first in names with template arguments.
-  const std::string_view start = name.substr(name.starts_with("at::TensorBase ") ? 15 : 0);
-  for (const std::string_view prefix : {"c10::", "at::detail::", "at::(anonymous namespace)::create_out", "at::empty",
-                                        "at::_ops::empty", "at::native::empty"}) {
-    if (start.starts_with(prefix)) return true;
-  }
-  return false;
-}
+bool is_machinery(const FrameView& frame) { return is_tensor_plumbing(frame.function); }
 
 const FrameView* telling_frame(const std::vector<FrameView>& path) {
   for (std::size_t i = path.size(); i-- > 0;) {

@@ -226,6 +226,36 @@ std::string_view Redactor::Tokens::span(std::string_view text) {
   return word(text);
 }
 
+namespace {
+
+/// Behind the word at `from` with what joins identifiers, paths and hosts.
+std::size_t end_of_name(std::string_view text, std::size_t from) {
+  std::size_t end = from;
+  while (end < text.size() &&
+         (is_word_byte(text[end]) || std::string_view(".:$-").find(text[end]) != std::string_view::npos))
+    ++end;
+  while (end > from && !is_word_byte(text[end - 1])) --end;
+  return end;
+}
+
+/// camelCase, snake_case, a::b, a.b, words beyond ASCII; not "KiB", "3.5", "T3" or a word of a sentence.
+bool looks_like_a_name(std::string_view word) {
+  const auto is = [](char c, char low, char high) { return c >= low && c <= high; };
+  bool has_letter = false;
+  bool is_name = false;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const char c = word[i];
+    const bool lower = is(c, 'a', 'z');
+    has_letter = has_letter || lower || is(c, 'A', 'Z');
+    const bool hump = i > 0 && is(c, 'A', 'Z') && is(word[i - 1], 'a', 'z');
+    const bool joint = i > 0 && i + 1 < word.size() && (c == '.' || c == ':') && !is(word[i - 1], '0', '9');
+    is_name = is_name || hump || joint || c == '_' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+  }
+  return has_letter && is_name && word.size() >= kShortestInText;
+}
+
+}  // namespace
+
 std::string Redactor::Tokens::text(std::string_view text) {
   std::string out;
   const auto at_word_end = [&](std::size_t at) {
@@ -266,6 +296,14 @@ std::string Redactor::Tokens::text(std::string_view text) {
       if (run.find('/') != std::string_view::npos && run.size() >= kShortestInText) {
         token = path(run);
         length = run.size();
+      }
+    }
+    if (token.empty() && at_word_end(i) && is_word_byte(text[i])) {
+      // A word that no sentence of ours has: an identifier, a host, a file.
+      const std::size_t end = end_of_name(text, i);
+      if (looks_like_a_name(text.substr(i, end - i))) {
+        token = harmless(text.substr(i, end - i));
+        length = end - i;
       }
     }
     if (token.empty()) {

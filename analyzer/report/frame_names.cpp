@@ -5,14 +5,18 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/report/short_names.hpp"
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/frame_text.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::report {
 
 namespace {
 
 constexpr std::size_t kNarrowestStack = 12;
+constexpr std::size_t kShortestName = 8;  // columns; less of a name tells nothing
 
 /// Enough folded frames to fill any terminal; a stack of a million frames is not walked to its end.
 constexpr std::size_t kMostFramesShown = 256;
@@ -40,7 +44,7 @@ struct Folded {
   const FrameView* frame = nullptr;  ///< where it came from: dangles when that is gone
   std::int32_t line = 0;             ///< of the frame of a recursion that is nearest the leaf; 0: unknown
   bool recursive = false;
-  std::string via;  ///< " (vector<float>)": what the leaf's own frame called to allocate
+  std::string via;  ///< "vector<float>": what the leaf's own frame called to allocate
 };
 
 /// Frames as a table names them. `more` is set when frames are left beyond kMostFramesShown.
@@ -54,10 +58,8 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
   std::string_view called;
   for (std::size_t i = 0; i < end; ++i) {
     const FrameView& frame = frames[i];
-    if (has_own && frame.library) {
-      if (out.empty()) called = frame.function;
-      continue;
-    }
+    if (has_own && frame.library) continue;
+    if (has_own && out.empty() && i > 0) called = called_name(frames.first(i));
     if (!out.empty() && same_function(*out.back().frame, frame)) {
       out.back().recursive = true;
       continue;
@@ -67,7 +69,7 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
       return out;
     }
     out.push_back({frame_name(frame, glyphs), &frame, std::max(frame.line, 0), false, {}});
-    if (out.size() == 1 && !called.empty()) out.front().via = " (" + printable(via_name(called), glyphs.utf8) + ")";
+    if (out.size() == 1 && !called.empty()) out.front().via = printable(via_name(called), glyphs.utf8);
   }
   return out;
 }
@@ -96,14 +98,33 @@ FoldedStack fold(std::span<const FrameView> frames, const Glyphs& glyphs) {
   return stack;
 }
 
-std::string name_of(const Folded& frame, const Glyphs& glyphs) {
-  std::string text = frame.name;
-  if (frame.recursive) text.append(" ").append(glyphs.recursion);
-  return text.append(frame.via);
+std::string with_marks(std::string text, const std::string& via, bool recursive, const Glyphs& glyphs) {
+  if (recursive) text.append(" ").append(glyphs.recursion);
+  return via.empty() ? text : text.append(" (").append(via).append(")");
 }
 
-/// The leaf, then the frames from `from` on; what is between them, and before them where the leaf does not fit as
-/// well, is left out with a mark.
+/// The frame in at most `width` columns: first what it calls is written shorter, then its name, then what it calls
+/// goes, and at last the name is cut.
+std::string name_of(const Folded& frame, const Glyphs& glyphs, std::size_t width) {
+  const std::size_t mark = frame.recursive ? 1 + display_width(glyphs.recursion) : 0;
+  const auto vias = shorter_names(frame.via, glyphs.ellipsis);
+  const auto names = shorter_names(frame.name, glyphs.ellipsis);
+  const std::string& via = vias.empty() ? frame.via : vias.back();
+  std::string text = with_marks(frame.name, frame.via, frame.recursive, glyphs);
+  if (display_width(text) <= width) return text;
+  text = with_marks(frame.name, via, frame.recursive, glyphs);
+  for (std::size_t i = 0; display_width(text) > width && i < names.size(); ++i)
+    text = with_marks(names[i], via, frame.recursive, glyphs);
+  if (display_width(text) <= width) return text;
+  return with_marks(cut_name(frame.name, width - std::min(width, mark), glyphs.ellipsis), {}, frame.recursive, glyphs);
+}
+
+std::string name_of(const Folded& frame, const Glyphs& glyphs) {
+  return with_marks(frame.name, frame.via, frame.recursive, glyphs);
+}
+
+/// The leaf, then the frames from `from` on; what is between them is left out with a mark. Where both do not fit, they
+/// share the width; where that is too little for two names, the leaf goes.
 std::string cell_text(const FoldedStack& stack, std::size_t from, std::size_t width, const Glyphs& glyphs) {
   const std::string separator = spaced(glyphs.caller);
   const std::string cut = separator + std::string(glyphs.ellipsis);
@@ -111,13 +132,19 @@ std::string cell_text(const FoldedStack& stack, std::size_t from, std::size_t wi
   const std::size_t count = stack.frames.size();
   const auto rest_width = [&](std::size_t i) { return i + 1 == count && !stack.more ? 0 : cut_width; };
 
-  std::string text = name_of(stack.frames[0], glyphs);
+  std::string text = name_of(stack.frames[0], glyphs, width);
   std::size_t i = 1;
   if (from > 0) {
-    const std::string first = separator + name_of(stack.frames[from], glyphs);
-    if (from > 1) text += cut;
-    if (display_width(text) + display_width(first) + rest_width(from) > width) text = glyphs.ellipsis;
-    text += first;
+    const std::string between = from > 1 ? cut + separator : separator;
+    const std::size_t room = width - std::min(width, display_width(between) + rest_width(from));
+    const std::string second = name_of(stack.frames[from], glyphs);
+    const std::size_t of_leaf = std::max(room / 2, room - std::min(room, display_width(second)));
+    text = name_of(stack.frames[0], glyphs, of_leaf);
+    if (display_width(text) + display_width(second) > room && room < 2 * kShortestName) {
+      text = std::string(glyphs.ellipsis).append(separator).append(second);
+    } else {
+      text.append(between).append(name_of(stack.frames[from], glyphs, room - std::min(room, display_width(text))));
+    }
     i = from + 1;
   }
   std::size_t used = display_width(text);

@@ -40,15 +40,28 @@ std::string budget_name(const Budget& budget) {
 }
 
 /// "+250 KiB a snapshot", "+1.40 MiB an hour", "+64 MiB".
-std::string measured_text(const GateReport& report, const GateFinding& finding) {
-  if (!finding.measured) return "n/a";
+std::string measure_text(const GateReport& report, const GateFinding& finding, std::optional<double> value) {
+  if (!value) return "n/a";
   switch (report.budgets[finding.budget].measure) {
-    case Measure::growth: return amount_text(report, *finding.measured, true);
-    case Measure::per_step: return amount_text(report, *finding.measured, true) + " a snapshot";
-    case Measure::per_second: return amount_text(report, *finding.measured * kHour, true) + " an hour";
-    case Measure::jump: return amount_text(report, *finding.measured, true) + " at once";
+    case Measure::growth: return amount_text(report, *value, true);
+    case Measure::per_step: return amount_text(report, *value, true) + " a snapshot";
+    case Measure::per_second: return amount_text(report, *value * kHour, true) + " an hour";
+    case Measure::jump: return amount_text(report, *value, true) + " at once";
   }
   return {};
+}
+
+std::string measured_text(const GateReport& report, const GateFinding& finding) {
+  return measure_text(report, finding, finding.measured);
+}
+
+/// "at least +52.0 MiB (two standard deviations less); accepted until ...": what the measure does not say.
+std::string note_of(const GateReport& report, const GateFinding& finding) {
+  const bool differs = finding.measured && finding.least && std::abs(*finding.measured - *finding.least) >= .5 &&
+                       measure_text(report, finding, finding.least) != measured_text(report, finding);
+  if (!differs || (finding.outcome != Outcome::broken && finding.note.empty())) return finding.note;
+  std::string text = "less two standard deviations " + measure_text(report, finding, finding.least);
+  return finding.note.empty() ? text : finding.note + "; " + text;
 }
 
 /// "FAIL  2 of 3 findings break a budget" or "PASS  ...": is alone in a log.
@@ -69,6 +82,13 @@ std::string gate_summary(const GateReport& report) {
   if (const std::size_t accepted = count_of(report, Outcome::accepted); accepted > 0)
     text += ", " + std::to_string(accepted) + " accepted";
   if (unjudged > 0 && report.result() != GateResult::unjudged) text += ", " + std::to_string(unjudged) + " not judged";
+  if (report.instances.empty()) return text;
+  const auto of = [&](GateResult result) {
+    return std::ranges::count_if(report.instances, [&](const GatedInstance& one) { return one.result == result; });
+  };
+  text += "; of " + counted(number(report.instances.size()), "instance") + " " +
+          std::to_string(of(GateResult::failed)) + " broken, " + std::to_string(of(GateResult::passed)) + " held";
+  if (of(GateResult::unjudged) > 0) text += ", " + std::to_string(of(GateResult::unjudged)) + " not judged";
   return text;
 }
 
@@ -78,8 +98,27 @@ std::string finding_text(const GateReport& report, const GateFinding& finding) {
                      (finding.measured ? " grows " + measured_text(report, finding) : std::string(" is not judged")) +
                      ", allowed " + budget_name(report.budgets[finding.budget]);
   if (!finding.verdict.reason.empty()) text += "; " + finding.verdict.reason;
-  if (!finding.note.empty()) text += "; " + finding.note;
+  if (const std::string note = note_of(report, finding); !note.empty()) text += "; " + note;
   return text;
+}
+
+/// "not judged: h20 (one snapshot)": the instances of a fleet that did not pass, by name.
+std::string instance_lines(const GateReport& report, const Style& style) {
+  constexpr std::size_t kMostNamed = 20;
+  std::string out;
+  for (const GateResult result : {GateResult::failed, GateResult::unjudged}) {
+    std::string names;
+    std::size_t count = 0;
+    for (const GatedInstance& one : report.instances) {
+      if (one.result != result || ++count > kMostNamed) continue;
+      names += (names.empty() ? "" : ", ") + printable(one.name, style.utf8);
+      if (result == GateResult::unjudged) names += " (" + printable(one.note, style.utf8) + ")";
+    }
+    if (count == 0) continue;
+    if (count > kMostNamed) names += " and " + std::to_string(count - kMostNamed) + " more";
+    out += wrapped_line((result == GateResult::failed ? "broken on: " : "not judged: ") + names, style);
+  }
+  return out;
 }
 
 std::string text_gate(const GateReport& report, const Style& style) {
@@ -113,12 +152,14 @@ std::string text_gate(const GateReport& report, const Style& style) {
       out += "  " + counted(report.findings.size() - style.max_rows, "more finding") + ": -n 0 shows all\n";
   }
   for (const GateFinding& finding : report.findings) {
-    if (finding.note.empty()) continue;
-    out += wrapped_line(
-        std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(finding.note, style.utf8), style);
+    const std::string note = note_of(report, finding);
+    if (note.empty()) continue;
+    out += wrapped_line(std::string(to_text(finding.outcome)) + " " + finding.id + ": " + printable(note, style.utf8),
+                        style);
   }
+  out += instance_lines(report, style);
   const TrendReport& trend = report.trend;
-  if (trend.series.overall.story != nullptr) {
+  if (trend.series.overall.story != nullptr && report.instances.empty()) {
     for (const HeadLine& event : event_lines(*trend.series.overall.story, style))
       out += wrapped_line(event.label + ": " + event.plain(), style);
   }
@@ -137,15 +178,16 @@ std::string markdown_gate(const GateReport& report) {
   if (report.findings.empty()) return out;
   out += "\n| outcome | budget | measured | verdict | stack | id |\n| :--- | :--- | ---: | :--- | :--- | :--- |\n";
   for (const GateFinding& finding : report.findings) {
+    const std::string note = note_of(report, finding);
     out += "| " + std::string(to_text(finding.outcome)) + " | " + literal(budget_name(report.budgets[finding.budget])) +
            " | " + measured_text(report, finding) + " | " + finding.verdict.word + " | " + literal(finding.name) +
-           (finding.note.empty() ? "" : " (" + literal(finding.note) + ")") + " | " + finding.id + " |\n";
+           (note.empty() ? "" : " (" + literal(note) + ")") + " | " + finding.id + " |\n";
   }
   return out;
 }
 
 std::string csv_gate(const GateReport& report) {
-  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note\r\n";
+  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note,least\r\n";
   for (const GateFinding& finding : report.findings) {
     Record record(text);
     record.text(to_text(finding.outcome));
@@ -159,6 +201,7 @@ std::string csv_gate(const GateReport& report) {
     record.text(finding.file);
     record.number_if(finding.line > 0, finding.line);
     record.text(finding.note);
+    finding.least ? record.number(*finding.least) : record.empty();
   }
   return text;
 }
@@ -209,6 +252,7 @@ void finding_fields(JsonWriter& json, const GateReport& report, const GateFindin
   json.field("budget", budget_name(report.budgets[finding.budget]));
   json.field("measure", rule_of(report.budgets[finding.budget].measure));
   json.field("measured", finding.measured.value_or(kNotMeasured));
+  json.field("least", finding.least.value_or(kNotMeasured));
   json.field("allowed", finding.allowed);
   json.field_or_null("verdict", finding.verdict.word);
   json.field_or_null("reason", finding.verdict.reason);
@@ -231,6 +275,15 @@ void head_fields(JsonWriter& json, const GateReport& report) {
   const TrendReport& trend = report.trend;
   if (const std::string releases = releases_matched(trend.series, trend.left_out, true); !releases.empty())
     json.field("releases", releases);
+  if (!report.instances.empty()) {
+    json.objects("instances", report.instances, [&](const GatedInstance& one) {
+      json.field("name", one.name);
+      json.field("result", result_word(one.result));
+      json.field("snapshots", static_cast<std::int64_t>(one.snapshots));
+      json.field("broken", static_cast<std::int64_t>(one.broken));
+      json.field_or_null("note", one.note);
+    });
+  }
   json.array("stale", report.stale, [&](const std::string& name) { json.string(name); });
 }
 

@@ -305,20 +305,24 @@ std::string spread_table(const GrowthReport& report, const Selection& selection,
                     "\n\n";
   const std::span<const FunctionGrowth> functions =
       std::span(report.story->functions).first(shown_of(report.story->functions.size(), style));
+  std::vector<FunctionGrowth> lines(functions.begin(), functions.end());
+  lines.push_back({{}, report.total.growth(), report.total.current, 0});
+  const auto is_total = [&](const FunctionGrowth& one) { return &one == &lines.back(); };
   Sheet sheet("function", style.thousands);
   const auto value = [&](std::int64_t number, bool sign) { return value_text(number, report.unit, sign); };
-  sheet.column({"growth", 9, true, ""}, functions, [&](const FunctionGrowth& one) {
+  sheet.column({"growth", 9, true, ""}, lines, [&](const FunctionGrowth& one) {
     return Cell{value(one.growth, true), growth_paint(one.growth)};
   });
-  sheet.column({"before", 9, true, "  "}, functions,
+  sheet.column({"before", 9, true, "  "}, lines,
                [&](const FunctionGrowth& one) { return Cell{value(one.current - one.growth, false)}; });
-  sheet.column({"after", 9, true, spaced(glyphs.arrow)}, functions,
+  sheet.column({"after", 9, true, spaced(glyphs.arrow)}, lines,
                [&](const FunctionGrowth& one) { return Cell{value(one.current, false)}; });
-  sheet.column({"share", 5, true, "  "}, functions,
-               [](const FunctionGrowth& one) { return Cell{share_text(one.share)}; });
+  sheet.column({"share", 5, true, "  "}, lines,
+               [&](const FunctionGrowth& one) { return Cell{is_total(one) ? std::string() : share_text(one.share)}; });
   const std::size_t rest = sheet.rest_width(style.width);
   for (std::size_t i = 0; i < functions.size(); ++i)
     sheet.rows()[i].last = stack_cell(std::array{functions[i].function}, rest, glyphs).text;
+  sheet.rows().back().last = "TOTAL";
   return out + sheet.text(style.colour);
 }
 

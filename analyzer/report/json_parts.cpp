@@ -60,7 +60,12 @@ void verdict_fields(JsonWriter& json, const Culprit& culprit) {
 
 void frame_fields(JsonWriter& json, const Culprit& culprit) {
   const bool frame = !culprit.path.empty();
-  json.field_or_null("name", frame ? recorded_frame_text(culprit.path.back()) : std::string());
+  const std::string recorded = frame ? recorded_frame_text(culprit.path.back()) : std::string();
+  json.field_or_null("name", culprit.is_owner ? plain_text(culprit.text.name) : recorded);
+  if (culprit.is_owner) {
+    json.field_or_null("type", recorded);
+    json.field_or_null("holder", plain_text(culprit.text.via));
+  }
   json.field_or_null("file", frame ? culprit.path.back().file : std::string_view());
   const bool line = frame && culprit.path.back().line > 0;
   json.field_or_null("line", line ? std::optional<std::int64_t>(culprit.path.back().line) : std::nullopt);

@@ -3,12 +3,13 @@
 #include "analyzer/document/terms.hpp"
 #include "analyzer/report/headline.hpp"
 #include "snapdiff/number_text.hpp"
+#include "snapdiff/printable.hpp"
 
 namespace snapdiff::report {
 
 std::string literal(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;

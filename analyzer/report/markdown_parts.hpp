@@ -11,8 +11,8 @@
 /// What the Markdown forms share.
 namespace snapdiff::report {
 
-/// Text that Markdown takes literally: no markup, no HTML, no cell ends, and no mention or issue
-/// link that a code host would make of '@' and '#'.
+/// Text that Markdown takes literally, made printable: no control characters, no markup, no HTML, no cell ends, and no
+/// mention or issue link that a code host would make of '@' and '#'.
 std::string literal(std::string_view text);
 
 /// What is in front of the table of a comparison: its answer in a line, and what was compared.

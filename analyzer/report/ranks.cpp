@@ -64,14 +64,17 @@ class RanksText {
 
   std::string ranks() const {
     Sheet sheet("rank", style_.thousands);
-    sheet.column({"total", 9, true, ""}, report_.ranks, [&](const RankFacts& rank) { return Cell{value(rank.total)}; });
-    sheet.column({"from middle", 11}, report_.ranks, [&](const RankFacts& rank) {
+    const std::span<const RankFacts> shown = std::span(report_.ranks).first(shown_of(report_.ranks.size(), style_));
+    sheet.column({"total", 9, true, ""}, shown, [&](const RankFacts& rank) { return Cell{value(rank.total)}; });
+    sheet.column({"from middle", 11}, shown, [&](const RankFacts& rank) {
       const std::int64_t off = wrapping_difference(rank.total, report_.middle);
       return Cell{growth(off), growth_paint(off)};
     });
-    sheet.column({"reserved", 9}, report_.ranks,
+    sheet.column({"reserved", 9}, shown,
                  [](const RankFacts& rank) { return Cell{rank.reserved ? bytes_text(*rank.reserved) : "n/a"}; });
-    for (std::size_t i = 0; i < report_.ranks.size(); ++i) sheet.rows()[i].last = name(i);
+    for (std::size_t i = 0; i < shown.size(); ++i) sheet.rows()[i].last = name(i);
+    if (shown.size() < report_.ranks.size())
+      sheet.add().last = std::to_string(report_.ranks.size() - shown.size()) + " more: -n 0 shows all";
     return sheet.text(style_.colour);
   }
 

@@ -12,10 +12,11 @@ namespace {
 
 constexpr std::size_t kLabel = 10;  // column of the first text, as headline_text() sets it
 constexpr std::size_t kLongestName = 40;
-constexpr std::size_t kShortestName = 16;
+constexpr std::size_t kLongestOwner = 56;  // type, field and collection
+constexpr std::size_t kShortestCulprit = 16;
 constexpr std::size_t kLongestPlace = 28;
 
-struct Columns {
+struct CulpritColumns {
   std::size_t name = 0, place = 0, growth = 0, share = 0;
 };
 
@@ -36,8 +37,8 @@ Cells cells_of(const Culprit& culprit, const Style& style) {
   return cells;
 }
 
-Columns widths_of(const std::vector<Cells>& all, const Style& style) {
-  Columns columns;
+CulpritColumns widths_of(const std::vector<Cells>& all, bool owners, const Style& style) {
+  CulpritColumns columns;
   for (const Cells& cells : all) {
     columns.name = std::max(columns.name, display_width(cells.name));
     columns.place = std::max(columns.place, display_width(cells.place));
@@ -47,11 +48,11 @@ Columns widths_of(const std::vector<Cells>& all, const Style& style) {
   columns.place = std::min(columns.place, kLongestPlace);
   const std::size_t others = kLabel + columns.place + columns.growth + columns.share + 6;
   const std::size_t left = style.width > others ? style.width - others : 0;
-  columns.name = std::min({columns.name, kLongestName, std::max(left, kShortestName)});
+  columns.name = std::min({columns.name, owners ? kLongestOwner : kLongestName, std::max(left, kShortestCulprit)});
   return columns;
 }
 
-HeadLine line_of(const Culprit& culprit, const Cells& cells, const Columns& columns, const Style& style) {
+HeadLine line_of(const Culprit& culprit, const Cells& cells, const CulpritColumns& columns, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   HeadLine line{culprit.text.label, {}};
   line.label_paint = verdict_paint(culprit.verdict.word);
@@ -88,7 +89,8 @@ std::vector<HeadLine> lines_of(const std::vector<const Culprit*>& shown, const S
   std::vector<Cells> cells;
   cells.reserve(shown.size());
   for (const Culprit* culprit : shown) cells.push_back(cells_of(*culprit, style));
-  const Columns columns = widths_of(cells, style);
+  const bool owners = std::any_of(shown.begin(), shown.end(), [](const Culprit* c) { return c->is_owner; });
+  const CulpritColumns columns = widths_of(cells, owners, style);
   std::vector<HeadLine> lines;
   for (std::size_t i = 0; i < shown.size(); ++i) lines.push_back(line_of(*shown[i], cells[i], columns, style));
   return lines;
@@ -137,7 +139,8 @@ std::vector<HeadLine> peak_lines(const PeakStory& peak, const Style& style) {
     return HeadLine{label, {{plain_text(prose, style.utf8), Paint::none}}};
   };
   std::vector<HeadLine> lines;
-  lines.push_back({"peak", {{plain_text(peak.headline, style.utf8), Paint::bold}}});
+  lines.push_back(
+      {peak.facts.roles.empty() ? "holds" : "peak", {{plain_text(peak.headline, style.utf8), Paint::bold}}});
   lines.push_back({"", {{plain_text(Span{peak.figures, false}, style.utf8), Paint::none}}});
   std::vector<const Culprit*> shown;
   for (const PeakPart& part : peak.parts) {

@@ -1,4 +1,5 @@
 #include "analyzer/report/text_tools.hpp"
+#include "analyzer/report/short_names.hpp"
 #include "snapdiff/writing_direction.hpp"
 
 #include <algorithm>
@@ -57,13 +58,29 @@ std::size_t width_of(std::uint32_t code) {
   return contains(kDoubleWidth, code) ? 2 : 1;
 }
 
+/// Columns of one code point after the other. A letter bears a few marks; those beyond count as letters, or a name of a
+/// million marks would fit into any column.
+class Columns {
+ public:
+  std::size_t next(const CodePoint& code) {
+    constexpr std::size_t kMarksOfALetter = 4;  // Vietnamese has two, Hebrew with cantillation three
+    const std::size_t columns = code.length == 0 ? 1 : width_of(code.value);
+    marks_ = columns == 0 ? marks_ + 1 : 0;
+    return marks_ > kMarksOfALetter ? 1 : columns;
+  }
+
+ private:
+  std::size_t marks_ = 0;
+};
+
 /// The longest prefix of at most `width` columns.
 std::size_t prefix_within(std::string_view text, std::size_t width) {
+  Columns widths;
   std::size_t used = 0;
   std::size_t at = 0;
   while (at < text.size()) {
     const CodePoint code = decode_utf8(text, at);
-    const std::size_t columns = code.length == 0 ? 1 : width_of(code.value);
+    const std::size_t columns = widths.next(code);
     if (used + columns > width) break;
     used += columns;
     at += std::max<std::size_t>(1, code.length);
@@ -75,9 +92,10 @@ std::size_t prefix_within(std::string_view text, std::size_t width) {
 std::size_t suffix_within(std::string_view text, std::size_t width) {
   std::size_t total = display_width(text);
   std::size_t at = 0;
+  Columns widths;
   while (at < text.size() && total > width) {
     const CodePoint code = decode_utf8(text, at);
-    total -= std::min(total, code.length == 0 ? 1 : width_of(code.value));
+    total -= std::min(total, widths.next(code));
     at += std::max<std::size_t>(1, code.length);
   }
   return at;
@@ -109,10 +127,11 @@ Glyphs glyphs_for(bool utf8) {
 }
 
 std::size_t display_width(std::string_view text) {
+  Columns widths;
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint code = decode_utf8(text, at);
-    width += code.length == 0 ? 1 : width_of(code.value);
+    width += widths.next(code);
     at += std::max<std::size_t>(1, code.length);
   }
   return width;
@@ -175,6 +194,11 @@ std::string cut_middle(std::string_view text, std::size_t width, std::string_vie
 
 std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis) {
   if (display_width(text) <= width) return std::string(text);
+  const std::vector<std::string> shorter = shorter_names(text, ellipsis);
+  for (const std::string& form : shorter) {
+    if (display_width(form) <= width) return form;
+  }
+  if (!shorter.empty()) text = shorter.back();
   // "module+0x1234": the offset is the name.
   const std::size_t offset = text.rfind("+0x");
   const std::size_t at = text.find_last_of(":./");

@@ -40,8 +40,8 @@ std::string isolated(std::string_view text);
 /// At most `width` columns: cut in the middle, with the ellipsis between.
 std::string cut_middle(std::string_view text, std::size_t width, std::string_view ellipsis);
 
-/// As cut_middle, but keeps the part after the last "::", "." or "/", or the offset of
-/// "module+0x1234", whole where it fits.
+/// The longest of shorter_names() that fits. The shortest of them is cut as cut_middle does, but keeps the part after
+/// the last "::", "." or "/", or the offset of "module+0x1234", whole where it fits.
 std::string cut_name(std::string_view text, std::size_t width, std::string_view ellipsis);
 
 /// Whole folders are dropped from the front: "…/goq/main.go:28".

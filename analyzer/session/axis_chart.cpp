@@ -62,19 +62,21 @@ std::optional<Collected> from_store(const std::vector<std::string>& texts, const
   std::error_code ignored;
   if (!std::filesystem::exists(choice.path, ignored)) return std::nullopt;
   store::Store store = value_or_throw(open_store(choice, store::Access::read));
-  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
+  const std::vector<std::string> names = value_or_throw(store.series_names());
   const std::string title(base_name(store.path()));
   const std::set<std::string> words(texts.begin(), texts.end());
   if (words.empty()) {
     const std::optional<store::Comparison> last = value_or_throw(store.last_comparison());
-    if (last || listed.size() < 2) return std::nullopt;
-    return collected(std::move(listed), title);
+    if (last || names.size() < 2) return std::nullopt;
+    return collected(value_or_throw(store.list()), title);
   }
-  const auto is_named = [&](const store::SeriesInfo& series) {
-    return words.count(series.name) > 0 && !std::filesystem::exists(series.name, ignored);
+  const auto is_named = [&](const std::string& word) {
+    return std::find(names.begin(), names.end(), word) != names.end() && !std::filesystem::exists(word, ignored);
   };
-  if (static_cast<std::size_t>(std::count_if(listed.begin(), listed.end(), is_named)) == words.size()) {
-    std::erase_if(listed, [&](const store::SeriesInfo& series) { return !is_named(series); });
+  std::vector<store::SeriesInfo> listed;
+  if (std::all_of(words.begin(), words.end(), is_named)) {
+    if (words.size() < 2) return std::nullopt;
+    listed = value_or_throw(store.list(std::vector<std::string>(words.begin(), words.end())));
   } else {
     const Result<std::vector<Operand>> operands = parse_operands(texts);
     if (!operands) return std::nullopt;
@@ -86,6 +88,14 @@ std::optional<Collected> from_store(const std::vector<std::string>& texts, const
       const std::vector<SnapshotId> ids = value_or_throw(resolve_stored(store, operand));
       wanted.insert(ids.begin(), ids.end());
     }
+    std::vector<std::string> concerned;
+    for (std::set<SnapshotId> left = wanted; !left.empty();) {
+      const std::optional<store::SeriesOrder> series = value_or_throw(store.series_with(*left.begin()));
+      left.erase(left.begin());
+      for (const SnapshotId id : series->snapshots) left.erase(id);
+      concerned.push_back(series->name);
+    }
+    listed = value_or_throw(store.list(concerned));
     for (store::SeriesInfo& series : listed) {
       std::erase_if(series.snapshots, [&](const store::SnapshotInfo& info) { return wanted.count(info.id) == 0; });
     }

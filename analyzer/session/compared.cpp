@@ -30,10 +30,7 @@ Remembered remembered(store::Store& store, Fallback fallback) {
     if (fallback == Fallback::with_view || !then || *then >= *newest)
       return Remembered{last->snapshots, last->options_json};
   }
-  std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
-  Remembered out;
-  for (const auto& snapshot : listed.back().snapshots) out.ids.push_back(snapshot.id);
-  return out;
+  return Remembered{value_or_throw(store.series_with(*newest))->snapshots, ""};
 }
 
 // "snapdiff.db: last compared: web, 12 snapshots"

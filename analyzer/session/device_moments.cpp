@@ -5,6 +5,7 @@
 
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/pins.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "snapdiff/failure.hpp"
@@ -70,7 +71,12 @@ Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptio
     report::AboveTop above;
     above.failure = loaded.failure;
     const Snapshot& snapshot = *loaded.ref.snapshot;
-    if (snapshot.allocator == nullptr || form == report::Form::csv) return above;
+    if (snapshot.allocator == nullptr) {
+      if (snapshot.graph != nullptr && form != report::Form::csv)
+        above.peak = value_or_throw(held_story(loaded.ref, options));
+      return above;
+    }
+    if (form == report::Form::csv) return above;
     const bool is_read = form == report::Form::text || form == report::Form::markdown;
     if (above.failure == nullptr && is_read) above.failure = value_or_throw(last_failure(snapshot));
     above.peak = value_or_throw(device_peak(loaded.ref, options));
@@ -94,6 +100,30 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
         std::make_shared<PeakStory>(story::peak_story(*std::move(peak), top.view, no_stack_recorded(snapshot), ref));
     if (trace && told->facts.has_history) advise_at_failure(snapshot, *trace, *told);
     return told;
+  });
+}
+
+Result<std::shared_ptr<const PeakStory>> held_story(const SnapshotRef& ref, const DiffOptions& options) {
+  return guarded([&]() -> std::shared_ptr<const PeakStory> {
+    DiffOptions view = options;
+    view.by = GroupBy::stack;
+    const GrowthReport both = value_or_throw(diff::diff(ref, ref, view));
+    MemoryPeak heap;
+    heap.has_history = false;
+    heap.bytes = both.total.current;
+    heap.blocks = both.total_objects.current;
+    for (const GrowthRow& row : both.rows) {
+      PeakRow held;
+      held.stack = both.stacks[row.key].stack;
+      held.bytes = row.value.current;
+      held.blocks = row.objects.current;
+      heap.rows.push_back(held);
+    }
+    if (heap.bytes <= 0 || both.unit != "bytes") return nullptr;
+    std::optional<OwnerReport> owners;
+    if (ref.snapshot->graph != nullptr) owners = value_or_throw(owners_of(both, true));
+    return std::make_shared<PeakStory>(story::held_story(std::move(heap), both.view, no_stack_recorded(*ref.snapshot),
+                                                         ref, owners ? &*owners : nullptr));
   });
 }
 

@@ -32,6 +32,10 @@ Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptio
 /// nothing is known of either, or nothing in use.
 Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, const DiffOptions& options);
 
+/// The contents of any other snapshot, in words: of an object graph the containers that keep most. Null where it has no
+/// bytes.
+Result<std::shared_ptr<const PeakStory>> held_story(const SnapshotRef& ref, const DiffOptions& options);
+
 /// What is in use at the end of the last iteration of that trace; nothing without iterations.
 Result<std::optional<MemoryPeak>> device_low(const Snapshot& snapshot);
 

@@ -1,5 +1,8 @@
 #include "analyzer/session/facts_text.hpp"
 
+#include <span>
+
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/words.hpp"
 
@@ -13,8 +16,8 @@ std::string time_text(std::int64_t unix_ns) {
 }
 
 const Column* main_column(const Snapshot& snapshot) {
-  const Column* const in_use = snapshot.column("inuse_space");
-  return in_use != nullptr ? in_use : snapshot.column(snapshot.facts.default_metric);
+  const MetricList metrics = metric_list(snapshot.samples.columns, snapshot.facts.default_metric);
+  return snapshot.column(default_metric(std::span(&metrics, 1)));
 }
 
 std::int64_t total_of(const Column& column) {

@@ -1,14 +1,17 @@
 #include "analyzer/session/files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "snapdiff/toml_bounds.hpp"
 
@@ -29,6 +32,37 @@ Status write_all(int file, const std::string& path, std::string_view bytes) {
   return ok();
 }
 
+/// What a file holds, by its first bytes.
+std::string_view kind_of(std::string_view begin) {
+  constexpr std::pair<std::string_view, std::string_view> kBegins[] = {{"SQLite format 3", "a SQLite file"},
+                                                                       {"%PDF", "a PDF file"},
+                                                                       {"\x89PNG", "a PNG picture"},
+                                                                       {"\x1f\x8b", "a gzip file"},
+                                                                       {"<", "a page or a picture"}};
+  for (const auto& [magic, kind] : kBegins) {
+    if (begin.starts_with(magic)) return kind;
+  }
+  const bool is_text = std::none_of(begin.begin(), begin.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\x1b';
+  });
+  return is_text ? "text" : "other bytes";
+}
+
+constexpr std::size_t kLookedAt = 512;
+
+Status check_kind(const std::string& path, std::string_view bytes) {
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kLookedAt, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string_view there = kind_of(begin), wanted = kind_of(bytes.substr(0, kLookedAt));
+  if (begin.empty() || there == wanted) return ok();
+  return Error{ErrorCode::usage,
+               "not replaced: it holds " + std::string(there) + ", this writes " + std::string(wanted) +
+                   "; remove it first or name another file",
+               std::nullopt, path};
+}
+
 }  // namespace
 
 Result<std::string> read_small_file(const std::string& path) {
@@ -45,9 +79,13 @@ Result<std::string> read_small_file(const std::string& path) {
   return text;
 }
 
-Status write_file(const std::string& path, std::string_view bytes) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+Status write_file(const std::string& given, std::string_view bytes) {
+  std::error_code failure;
+  const std::filesystem::path real = std::filesystem::canonical(given, failure);  // a link stays a link
+  const std::string path = failure ? given : real.string();
+  struct stat there {};
+  const bool exists = ::stat(path.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode)) {
     // A device or a pipe, e.g. /dev/full: nothing to rename over.
     const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return failed(path, "cannot open for writing");
@@ -55,10 +93,12 @@ Status write_file(const std::string& path, std::string_view bytes) {
     ::close(file);
     return written;
   }
+  if (Status same = exists ? check_kind(path, bytes) : ok(); !same) return std::move(same).error().about(given);
   const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
   if (file < 0) return failed(path, "cannot create");
   Status written = write_all(file, path, bytes);
+  if (exists && written && ::fchmod(file, there.st_mode & 07777) != 0) written = failed(path, "cannot set its mode");
   if (::close(file) != 0 && written) written = failed(path, "cannot write");
   if (written && std::rename(temporary.c_str(), path.c_str()) != 0) written = failed(path, "cannot rename into place");
   if (!written) ::unlink(temporary.c_str());

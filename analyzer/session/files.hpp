@@ -12,8 +12,9 @@ namespace snapdiff::session {
 /// Errors: io; limit, once more has come. Both about `path`.
 Result<std::string> read_small_file(const std::string& path);
 
-/// Writes a whole file, or none: to a temporary name beside it, then renamed.
-/// Errors: io, about `path`.
+/// Writes a whole file, or none: to a temporary name beside it, then renamed. A file that is there keeps its mode, and
+/// is replaced only by what is of its kind, as far as the first bytes say: text, a picture, a page, a SQLite file.
+/// Errors: usage (of another kind), io, both about `path`.
 Status write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace snapdiff::session

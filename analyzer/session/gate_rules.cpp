@@ -73,9 +73,20 @@ std::size_t accept_findings(const GateReport& report, const GateRequest& wanted)
   return entries.size();
 }
 
-GateReport checked(TrendReport trend, const std::vector<Budget>& budgets, const std::vector<Allowance>& allowances,
+/// One recording is of one build, however its stacks match.
+bool holds_a_release(const std::vector<SeriesStep>& steps) {
+  const auto source = [&](std::size_t i) -> const std::string& {
+    return steps[i].snapshot.snapshot->facts.source.sha256;
+  };
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i].other_build && (source(i).empty() || source(i) != source(i - 1))) return true;
+  }
+  return false;
+}
+
+GateReport checked(GateSeries series, const std::vector<Budget>& budgets, const std::vector<Allowance>& allowances,
                    bool allow_unjudged) {
-  GateReport report = gate::check(std::move(trend), budgets, allowances, today());
+  GateReport report = gate::check(std::move(series.trend), budgets, allowances, today(), series.counters);
   report.allow_unjudged = allow_unjudged;
   return report;
 }
@@ -86,18 +97,21 @@ Result<GateRules> gate_rules(const GateRequest& wanted) {
   return guarded([&]() -> GateRules { return {all_budgets(wanted), all_allowances(wanted)}; });
 }
 
-Result<GateAnswer> judge_gate(TrendReport trend, const GateRequest& wanted, GateRules rules) {
+Result<GateAnswer> judge_gate(GateSeries series, const GateRequest& wanted, GateRules rules) {
   return guarded([&]() -> GateAnswer {
-    if (rules.budgets.empty()) rules.budgets = gate::default_budgets(trend.series.steps.size());
+    const std::vector<SeriesStep>& steps = series.trend.series.steps;
+    const bool has_release = holds_a_release(steps);
+    if (rules.budgets.empty()) rules.budgets = gate::default_budgets({steps.size(), has_release, series.counters});
     GateAnswer answer;
-    answer.report = checked(std::move(trend), rules.budgets, rules.allowances, wanted.allow_unjudged);
+    const bool counters = series.counters;
+    answer.report = checked(std::move(series), rules.budgets, rules.allowances, wanted.allow_unjudged);
     if (wanted.accept.empty()) return answer;
     answer.accepted = accept_findings(answer.report, wanted);
     answer.allowance_file = allowance_path(wanted);
     GateRequest again = wanted;
     again.accept.clear();
-    answer.report =
-        checked(std::move(answer.report.trend), rules.budgets, all_allowances(again), wanted.allow_unjudged);
+    answer.report = checked({std::move(answer.report.trend), counters}, rules.budgets, all_allowances(again),
+                            wanted.allow_unjudged);
     return answer;
   });
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/session/gate_series.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/trend.hpp"
 
 /// What every gate does, wherever its snapshots come from: rules out of texts and files, the judgement, what is
 /// accepted.
@@ -39,6 +39,6 @@ struct GateAnswer {
   std::string allowance_file;
 };
 /// Writes what is accepted, too. Errors: usage, io.
-Result<GateAnswer> judge_gate(TrendReport trend, const GateRequest& wanted, GateRules rules);
+Result<GateAnswer> judge_gate(GateSeries series, const GateRequest& wanted, GateRules rules);
 
 }  // namespace snapdiff::session

@@ -91,9 +91,7 @@ Result<std::optional<StoreNames>> Import::name() {
 
 Result<std::vector<store::SeriesInfo>> Import::touched() {
   if (touched_.size() < 2 && !(any_timed_ && any_untimed_)) return std::vector<store::SeriesInfo>();
-  Result<std::vector<store::SeriesInfo>> listed = store_->list();
-  if (listed) std::erase_if(*listed, [&](const store::SeriesInfo& series) { return touched_.count(series.name) == 0; });
-  return listed;
+  return store_->list(std::vector<std::string>(touched_.begin(), touched_.end()));
 }
 
 }  // namespace snapdiff::session

@@ -1,7 +1,9 @@
 #include "analyzer/session/judged_series.hpp"
 
+#include <unordered_map>
 #include <utility>
 
+#include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
@@ -11,6 +13,7 @@
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/failure.hpp"
+#include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::session {
 
@@ -20,13 +23,46 @@ bool has_graph(const SnapshotRef& ref) { return ref.snapshot != nullptr && ref.s
 
 }  // namespace
 
-void tell_objects(GrowthReport& report) {
-  const std::vector<SnapshotRef> ends = {report.baseline, report.current};
-  if (!has_graph(ends[0]) || !has_graph(ends[1])) return;
-  const Result<RetainedReport> retained = objects::retained(ends);
-  if (!retained) return;
-  const Result<PathReport> paths = objects::paths(ends, {});
-  story::tell_objects(report, *retained, paths ? *paths : PathReport{});
+void tell_objects(GrowthReport& report, const TimeAxis* axis) {
+  if (!has_graph(report.baseline) || !has_graph(report.current)) return;
+  const Result<OwnerReport> owners = owners_of(report);
+  if (owners) story::tell_objects(report, *owners, axis);
+}
+
+Result<OwnerReport> owners_of(const GrowthReport& report, bool alone) {
+  const auto has_sizes = [](const SnapshotRef& ref) { return !ref.snapshot->graph->self_bytes.empty(); };
+  if (!has_graph(report.baseline) || !has_graph(report.current)) return OwnerReport{};
+  if (!has_sizes(report.baseline) || !has_sizes(report.current)) return OwnerReport{};
+  // The rows know which types are library code; rows of arrays and classes are called without their kind.
+  const GrowthReport& types = report.by_stack != nullptr ? *report.by_stack : report;
+  std::unordered_map<std::string, bool> library;
+  std::vector<FrameView> frames;
+  for (const GrowthRow& row : types.rows) {
+    types.frames(row, frames);
+    if (frames.size() == 1) library.try_emplace(std::string(frames.front().function), frames.front().library);
+  }
+  const auto is_library = [&](std::string_view type) {
+    auto found = library.find(std::string(type));
+    if (found == library.end() && type.ends_with(')'))
+      found = library.find(std::string(type.substr(0, type.rfind(" ("))));
+    return found != library.end() && found->second;
+  };
+  return objects::owners(alone ? SnapshotRef{} : report.baseline, report.current, is_library);
+}
+
+Result<OwnerReport> owners_between(const SnapshotRef& baseline, const SnapshotRef& current) {
+  DiffOptions view;
+  view.metric.clear();
+  const Result<GrowthReport> types = diff::diff(baseline.snapshot == nullptr ? current : baseline, current, view);
+  if (!types) return types.error();
+  return owners_of(*types, baseline.snapshot == nullptr);
+}
+
+void tell_reserved(GrowthReport& report) {
+  if (report.baseline.snapshot == nullptr || report.current.snapshot == nullptr) return;
+  const std::optional<ReservedBytes> before = cuda::reserved_bytes(*report.baseline.snapshot);
+  const std::optional<ReservedBytes> after = cuda::reserved_bytes(*report.current.snapshot);
+  if (before && after) story::tell_reserved(report, *before, *after);
 }
 
 Result<JudgedSeries> judge_series(std::span<const SnapshotRef> given, const DiffOptions& wanted,
@@ -46,7 +82,8 @@ Result<JudgedSeries> judge_series(std::span<const SnapshotRef> given, const Diff
     story::tell(out.trend);
     value_or_throw(
         postmortem::tell_iterations(snapshots.subspan(out.trend.left_out), options, out.trend.series.overall));
-    tell_objects(out.trend.series.overall);
+    tell_objects(out.trend.series.overall, &out.trend.axis);
+    tell_reserved(out.trend.series.overall);
     return out;
   });
 }
@@ -59,6 +96,7 @@ Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef
     story::tell(report);
     value_or_throw(postmortem::tell_iterations(view.snapshots, view.options, report));
     tell_objects(report);
+    tell_reserved(report);
     return report;
   });
 }

@@ -9,6 +9,7 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/opened.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The comparisons that are printed and drawn, with what they say (analyzer/story).
@@ -48,6 +49,15 @@ Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots);
 
 /// What types keep alive and where they are held, where both ends are object graphs; the story stands without it. The
 /// functions above have called it.
-void tell_objects(GrowthReport& report);
+void tell_objects(GrowthReport& report, const TimeAxis* axis = nullptr);
+
+/// Adds the bytes that allocators of devices reserve beyond those in use. The functions above have called it.
+void tell_reserved(GrowthReport& report);
+
+/// The containers that keep more, of a report whose ends have object graphs; `alone`: that hold most of its last one.
+/// Errors: limit.
+Result<OwnerReport> owners_of(const GrowthReport& report, bool alone = false);
+/// The same of any two object graphs; without a baseline of the last one alone.
+Result<OwnerReport> owners_between(const SnapshotRef& baseline, const SnapshotRef& current);
 
 }  // namespace snapdiff::session

@@ -58,6 +58,9 @@ Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& i
 /// Ids that a stored operand (not a path) means. Errors: usage.
 Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operand& operand);
 
+/// Lets growth(from, to) of the store's SQL match builds as a diff does.
+void match_builds(store::Store& store);
+
 /// Name of the series that files of these snapshots are stored under when none was given.
 std::string default_series(const std::vector<LoadedSnapshot>& snapshots);
 

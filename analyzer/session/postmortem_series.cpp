@@ -65,14 +65,33 @@ bool comparable(const Loaded& loaded, const DiffOptions& view) {
   return !mixed && diff::choose_metric(refs, view.metric).has_value();
 }
 
-/// The series of each snapshot, where one operand gathered those of several; else empty.
-std::vector<std::string> series_names(const Loaded& loaded) {
-  if (!loaded.gathered) return {};
-  const std::vector<SeriesPart> parts = parts_of(loaded.snapshots);
-  if (parts.size() < 2) return {};
-  std::vector<std::string> names(loaded.snapshots.size());
-  for (const SeriesPart& part : parts) {
-    for (const std::size_t i : part.snapshots) names[i] = part.name;
+/// The series of each snapshot; empty where all are one. What one operand gathered is put apart as every command does;
+/// what was listed one by one is one series as far as it can be compared, else one for each kind and program.
+std::vector<std::string> series_names(const Loaded& loaded, const DiffOptions& view) {
+  const std::vector<LoadedSnapshot>& all = loaded.snapshots;
+  std::vector<std::string> names(all.size());
+  if (loaded.gathered) {
+    const std::vector<SeriesPart> parts = parts_of(all);
+    for (const SeriesPart& part : parts) {
+      for (const std::size_t i : part.snapshots) names[i] = part.name;
+    }
+    return parts.size() < 2 ? std::vector<std::string>() : names;
+  }
+  if (comparable(loaded, view)) return {};
+  std::vector<std::size_t> last;  // of each kind and program
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string kind = kind_of(all[i]);
+    const auto own = std::find_if(last.begin(), last.end(), [&](std::size_t of) {
+      return kind_of(all[of]) == kind && may_be_one_program(*all[of].ref.snapshot, *all[i].ref.snapshot);
+    });
+    if (own != last.end()) {
+      names[i] = names[*own];
+      *own = i;
+      continue;
+    }
+    const auto same = std::count_if(last.begin(), last.end(), [&](std::size_t of) { return kind_of(all[of]) == kind; });
+    names[i] = same == 0 ? kind : kind + "-" + std::to_string(same + 1);
+    last.push_back(i);
   }
   return names;
 }
@@ -81,16 +100,16 @@ std::vector<std::string> series_names(const Loaded& loaded) {
 
 std::vector<ReportedSeries> split_series(const Loaded& loaded, const DiffOptions& view, Notes& left_out) {
   std::vector<ReportedSeries> parts;
-  const bool can_be_compared = comparable(loaded, view);
-  const std::vector<std::string> series = can_be_compared ? series_names(loaded) : std::vector<std::string>();
-  if (loaded.snapshots.size() < 2 || (can_be_compared && series.empty())) {
+  const std::vector<std::string> series =
+      loaded.snapshots.size() < 2 ? std::vector<std::string>() : series_names(loaded, view);
+  if (series.empty()) {
     parts.push_back({"", loaded, {}});
     return parts;
   }
   std::vector<std::string> kinds;
   for (std::size_t i = 0; i < loaded.snapshots.size(); ++i) {
     const LoadedSnapshot& item = loaded.snapshots[i];
-    const std::string kind = can_be_compared ? series[i] : kind_of(item);
+    const std::string& kind = series[i];
     auto found = std::find(kinds.begin(), kinds.end(), kind);
     if (found == kinds.end()) {
       kinds.push_back(kind);
@@ -142,7 +161,10 @@ Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
     if (loaded.snapshots.size() != 1) return std::nullopt;
     const LoadedSnapshot& whole = loaded.snapshots.front();
     const Snapshot& snapshot = *whole.ref.snapshot;
-    if (snapshot.allocator == nullptr) return std::nullopt;
+    if (snapshot.allocator == nullptr) {
+      if (snapshot.column("inuse_space") == nullptr) return std::nullopt;
+      return series_of_one(loaded);
+    }
     if (cuda::held_memory(snapshot)) return series_of_one(loaded);
     const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
     if (!trace) return std::nullopt;
@@ -183,9 +205,17 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
     add_left_out(loaded, request.notes);
     add_device_memory(series, refs, view, request);
     Postmortem report = value_or_throw(postmortem::assemble(refs, std::move(request)));
-    if (report.trend.series.overall.story != nullptr) tell_objects(report.trend.series.overall);
-    if (series.trace)
-      story::tell_peak(report.trend, value_or_throw(device_peak(series.trace->ref, view)), series.by_iteration);
+    if (report.trend.series.overall.story != nullptr) {
+      tell_objects(report.trend.series.overall, &report.trend.axis);
+      tell_reserved(report.trend.series.overall);
+    }
+    if (series.trace) {
+      const bool device = series.trace->ref.snapshot->allocator != nullptr;
+      story::tell_peak(
+          report.trend,
+          value_or_throw(device ? device_peak(series.trace->ref, view) : held_story(series.trace->ref, view)),
+          series.by_iteration);
+    }
     report.narrative = postmortem::tell(report, rules);
     return report;
   });

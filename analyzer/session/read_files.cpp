@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// From this many files on they share a dictionary.
+/// From this many files on they share a dictionary, whatever is in them.
 constexpr std::size_t kSharedFrom = 8;
 
 // Gives the snapshots of a long series one dictionary, in the order of the files, whichever is read first.
@@ -34,13 +34,28 @@ class Sharing {
     const std::lock_guard<std::mutex> hold(mutex_);
     read_[file] = true;
     for (; next_ < read_.size() && read_[next_]; ++next_) {
-      ReadFile& result = *results[next_];
-      if (!result.lacks_rows && result.snapshots && result.snapshots->size() == 1)
-        dictionary_.take(result.snapshots->front());
+      if (Snapshot* const only = only_snapshot(*results[next_])) dictionary_.take(*only);
+    }
+  }
+
+  /// A few large files that hold nearly the same share the dictionary of the last one, so that its stacks keep their
+  /// order and those of the others come after them.
+  void all_finished(ReadResults& results) {
+    if (read_.size() < 2 || read_.size() >= kSharedFrom) return;
+    Snapshot* const last = only_snapshot(*results.back());
+    if (last == nullptr || last->dictionary->stacks.size() < kParallelStacks) return;
+    dictionary_.adopt(*last);
+    for (std::size_t file = results.size() - 1; file-- > 0;) {
+      if (Snapshot* const only = only_snapshot(*results[file])) dictionary_.take_if_alike(*only);
     }
   }
 
  private:
+  static Snapshot* only_snapshot(ReadFile& file) {
+    const bool alone = !file.lacks_rows && file.snapshots && file.snapshots->size() == 1;
+    return alone && file.snapshots->front().dictionary != nullptr ? &file.snapshots->front() : nullptr;
+  }
+
   std::mutex mutex_;
   std::vector<bool> read_;
   std::size_t next_ = 0;
@@ -160,6 +175,7 @@ ReadResults read_all(const std::vector<Job>& jobs, const Request& request, std::
     sharing.finished(i, results);
     reading.finished(i);
   });
+  sharing.all_finished(results);
   return results;
 }
 

@@ -1,20 +1,51 @@
 #include "analyzer/session/shared_dictionary.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <atomic>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "snapdiff/dictionary_mover.hpp"
+#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::session {
 namespace {
 
-template <class... Values>
-std::string key_of(const Values&... values) {
-  std::string key;
-  (key.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
+constexpr std::size_t kBlock = 16 * 1024;  // stacks
+
+template <class... Ids>
+std::uint64_t key_of(Ids... ids) {
+  std::uint64_t key = 0;
+  ((key = mix64(key ^ static_cast<std::uint64_t>(ids))), ...);
+  return keyed_hash(key);
+}
+
+std::uint64_t key_of_labels(std::span<const Label> set) {
+  std::uint64_t key = set.size();
+  for (const Label& label : set) key = key_of(key, label.key, label.text, label.number, label.unit);
   return key;
+}
+
+bool same_spec(const FrameSpec& a, const FrameSpec& b) {
+  return a.module == b.module && a.function == b.function && a.offset == b.offset && a.line == b.line &&
+         a.column == b.column && a.flags == b.flags;
+}
+
+/// Whether two frames of two dictionaries say the same, text by text. Several calls in one line of one build are one
+/// frame, which has the offset of the first of them that a file holds.
+bool same_frame(const Dictionary& a, FrameId in_a, const Dictionary& b, FrameId in_b) {
+  const FrameSpec fa = a.frames[in_a], fb = b.frames[in_b];
+  if (fa.line != fb.line || fa.column != fb.column || fa.flags != fb.flags) return false;
+  const auto same = [&](StringId text_a, StringId text_b) { return a.strings[text_a] == b.strings[text_b]; };
+  const std::size_t ma = index_of(fa.module), mb = index_of(fb.module);
+  const std::size_t ga = index_of(fa.function), gb = index_of(fb.function);
+  const bool one_build = a.modules.build_id[ma] != StringId{} && fa.function != FunctionId{};
+  if (fa.offset != fb.offset && !one_build) return false;
+  return same(a.modules.name[ma], b.modules.name[mb]) && same(a.modules.build_id[ma], b.modules.build_id[mb]) &&
+         same(a.functions.name[ga], b.functions.name[gb]) &&
+         same(a.functions.system_name[ga], b.functions.system_name[gb]) &&
+         same(a.functions.file[ga], b.functions.file[gb]) && a.functions.start_line[ga] == b.functions.start_line[gb];
 }
 
 template <class T>
@@ -26,80 +57,206 @@ void reorder(std::vector<T>& values, const std::vector<std::uint32_t>& order) {
   values = std::move(out);
 }
 
-}  // namespace
-
-/// Adds rows that are not there yet, by all that they say.
-class SharedDictionary::Rows {
- public:
-  explicit Rows(SharedDictionary& to) : to_(to), dictionary_(*to.dictionary_) {}
-
-  StringId string(std::string_view text) {
-    const auto [at, is_new] = to_.strings_.try_emplace(std::string(text), StringId{});
-    if (is_new && !text.empty()) at->second = dictionary_.strings.append(text);
-    return at->second;
-  }
-  ModuleId module(StringId name, StringId build_id) {
-    return found(to_.modules_, key_of(name, build_id), [&] { return dictionary_.modules.append(name, build_id); });
-  }
-  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
-    return found(to_.functions_, key_of(name, system_name, file),
-                 [&] { return dictionary_.functions.append(name, system_name, file, start_line); });
-  }
-  FrameId frame(const FrameSpec& f, const Hash128& hash) {
-    return found(to_.frames_, key_of(hash, f.module, f.function, f.offset, f.line, f.column, f.flags),
-                 [&] { return dictionary_.frames.append(f, hash); });
-  }
-  LabelSetId labels(const std::vector<Label>& set) {
-    std::string key;
-    for (const Label& label : set) key += key_of(label.key, label.text, label.number, label.unit, label.is_number);
-    return found(to_.label_sets_, std::move(key), [&] { return dictionary_.labels.append(set); });
-  }
-  StackId stack(StackId id, const StackTable& from, DictionaryMover<Rows>& mover) {
-    StackTable& stacks = dictionary_.stacks;
-    const Hash128& hash = from.hash[index_of(id)];
-    const auto [at, is_new] = to_.stacks_.try_emplace(hash, static_cast<StackId>(stacks.size()));
-    if (is_new) {
-      for (const FrameId frame : from.frames(id)) stacks.frame.push_back(mover.frame(frame));
-      stacks.begin.push_back(stacks.frame.size());
-      stacks.hash.push_back(hash);
+/// Sorts the rows by their stack, of which there are `stacks`, and by their labels.
+void sort_rows(SampleTable& samples, std::size_t stacks) {
+  const auto key = [&](std::size_t row) { return std::pair(samples.stack[row], samples.labels[row]); };
+  std::size_t row = 1;
+  while (row < samples.size() && key(row - 1) <= key(row)) ++row;
+  if (row >= samples.size()) return;
+  std::vector<std::uint32_t> end(stacks + 1, 0), order(samples.size());
+  for (const StackId stack : samples.stack) ++end[index_of(stack) + 1];
+  for (std::size_t s = 1; s < end.size(); ++s) end[s] += end[s - 1];
+  for (row = 0; row < samples.size(); ++row)
+    order[end[index_of(samples.stack[row])]++] = static_cast<std::uint32_t>(row);
+  for (auto first = order.begin(); first != order.end();) {
+    auto last = first + 1;
+    while (last != order.end() && samples.stack[*last] == samples.stack[*first]) ++last;
+    if (last - first > 1) {
+      std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) { return samples.labels[a] < samples.labels[b]; });
     }
-    return at->second;
+    first = last;
   }
-
- private:
-  /// The number under `key`; a new key gets the one that `append` gives.
-  template <class Append, class Id = std::invoke_result_t<Append>>
-  static Id found(Numbers& numbers, std::string key, Append append) {
-    const auto [at, is_new] = numbers.try_emplace(std::move(key), 0U);
-    if (is_new) at->second = static_cast<std::uint32_t>(append());
-    return Id{at->second};
-  }
-
-  SharedDictionary& to_;
-  Dictionary& dictionary_;
-};
-
-void SharedDictionary::take(Snapshot& snapshot) {
-  if (snapshot.allocator != nullptr || snapshot.graph != nullptr || snapshot.dictionary == nullptr) return;
-  if (stacks_.empty()) stacks_.emplace(dictionary_->stacks.hash[0], StackId{});
-  Rows rows(*this);
-  DictionaryMover<Rows> mover(*snapshot.dictionary, rows);
-  SampleTable& samples = snapshot.samples;
-  for (StackId& stack : samples.stack) stack = rows.stack(stack, snapshot.dictionary->stacks, mover);
-  for (LabelSetId& labels : samples.labels) labels = mover.labels(labels);
-  for (Mapping& mapping : snapshot.mappings) mapping.module = mover.module(mapping.module);
-  std::vector<std::uint32_t> order(samples.size());
-  std::iota(order.begin(), order.end(), 0U);
-  // Rows are sorted by number, and the numbers are others now.
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(samples.stack[a], samples.labels[a]) < std::pair(samples.stack[b], samples.labels[b]);
-  });
   reorder(samples.stack, order);
   reorder(samples.labels, order);
   for (Column& column : samples.columns) {
     reorder(column.value, order);
     reorder(column.known, order);
   }
+}
+
+bool is_alone(const Snapshot& snapshot) {
+  return snapshot.allocator == nullptr && snapshot.graph == nullptr && snapshot.dictionary != nullptr;
+}
+
+}  // namespace
+
+/// Adds rows that are not there yet, by all that they say.
+class SharedDictionary::Rows {
+ public:
+  explicit Rows(SharedDictionary& to) : to_(to), d_(*to.dictionary_) {}
+
+  StringId string(std::string_view text) {
+    if (text.empty()) return StringId{};
+    return found<StringId>(
+        to_.strings_, keyed_hash(text), [&](StringId row) { return d_.strings[row] == text; },
+        [&] { return d_.strings.append(text); });
+  }
+  ModuleId module(StringId name, StringId build_id) {
+    const ModuleTable& table = d_.modules;
+    return found<ModuleId>(
+        to_.modules_, key_of(name, build_id),
+        [&](ModuleId row) { return table.name[index_of(row)] == name && table.build_id[index_of(row)] == build_id; },
+        [&] { return d_.modules.append(name, build_id); });
+  }
+  FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line) {
+    const FunctionTable& table = d_.functions;
+    return found<FunctionId>(
+        to_.functions_, key_of(name, system_name, file),
+        [&](FunctionId id) {
+          const std::size_t row = index_of(id);
+          return table.name[row] == name && table.system_name[row] == system_name && table.file[row] == file;
+        },
+        [&] { return d_.functions.append(name, system_name, file, start_line); });
+  }
+  FrameId frame(const FrameSpec& spec, const Hash128& hash) {
+    return found<FrameId>(
+        to_.frames_, keyed_hash(hash),
+        [&](FrameId row) { return d_.frames.hash[index_of(row)] == hash && same_spec(d_.frames[row], spec); },
+        [&] { return d_.frames.append(spec, hash); });
+  }
+  LabelSetId labels(const std::vector<Label>& set) {
+    return found<LabelSetId>(
+        to_.label_sets_, key_of_labels(set),
+        [&](LabelSetId row) { return std::ranges::equal(d_.labels.labels(row), set); },
+        [&] { return d_.labels.append(set); });
+  }
+  std::uint32_t stack(StackId id, const StackTable& from, DictionaryMover<Rows>& mover) {
+    StackTable& stacks = d_.stacks;
+    const Hash128& hash = from.hash[index_of(id)];
+    const std::uint32_t known = to_.find_stack(hash);
+    if (known != HashIndex::kAbsent) return known;
+    for (const FrameId frame : from.frames(id)) stacks.frame.push_back(mover.frame(frame));
+    stacks.begin.push_back(stacks.frame.size());
+    stacks.hash.push_back(hash);
+    const auto row = static_cast<std::uint32_t>(stacks.size() - 1);
+    to_.stacks_.insert(keyed_hash(hash), row);
+    return row;
+  }
+
+ private:
+  /// The row under `key` that is the same; else the one that `append` adds.
+  template <class Id, class IsSame, class Append>
+  static Id found(HashIndex& index, std::uint64_t key, IsSame is_same, Append append) {
+    const std::uint32_t known = index.find(key, [&](std::uint32_t row) { return is_same(Id{row}); });
+    if (known != HashIndex::kAbsent) return Id{known};
+    const Id added = append();
+    index.insert(key, static_cast<std::uint32_t>(added));
+    return added;
+  }
+
+  SharedDictionary& to_;
+  Dictionary& d_;
+};
+
+SharedDictionary::SharedDictionary() : dictionary_(std::make_shared<Dictionary>()) {
+  stacks_.insert(keyed_hash(dictionary_->stacks.hash[0]), 0);
+}
+
+std::uint32_t SharedDictionary::find_stack(const Hash128& hash) const {
+  return stacks_.find(keyed_hash(hash), [&](std::uint32_t row) { return dictionary_->stacks.hash[row] == hash; });
+}
+
+void SharedDictionary::take(Snapshot& snapshot) {
+  if (is_alone(snapshot)) move(snapshot, Known(snapshot.dictionary->stacks.size(), HashIndex::kAbsent));
+}
+
+void SharedDictionary::adopt(Snapshot& snapshot) {
+  if (!is_alone(snapshot) || snapshot.dictionary.use_count() != 1) return;
+  // Nobody else has it, so that it may still grow.
+  dictionary_ = std::const_pointer_cast<Dictionary>(snapshot.dictionary);
+  const Dictionary& d = *dictionary_;
+  const auto add_all = [](HashIndex& index, std::size_t first, std::size_t rows, auto key) {
+    index.reserve(rows);
+    for (std::size_t row = first; row < rows; ++row) index.insert(key(row), static_cast<std::uint32_t>(row));
+  };
+  add_all(strings_, 1, d.strings.size(),
+          [&](std::size_t row) { return keyed_hash(d.strings[StringId{static_cast<std::uint32_t>(row)}]); });
+  add_all(modules_, 1, d.modules.size(),
+          [&](std::size_t row) { return key_of(d.modules.name[row], d.modules.build_id[row]); });
+  add_all(functions_, 1, d.functions.size(), [&](std::size_t row) {
+    return key_of(d.functions.name[row], d.functions.system_name[row], d.functions.file[row]);
+  });
+  add_all(frames_, 0, d.frames.size(), [&](std::size_t row) { return keyed_hash(d.frames.hash[row]); });
+  add_all(label_sets_, 1, d.labels.size(),
+          [&](std::size_t row) { return key_of_labels(d.labels.labels(LabelSetId{static_cast<std::uint32_t>(row)})); });
+  const std::vector<Hash128>& stacks = d.stacks.hash;
+  constexpr std::size_t kAhead = 16;
+  add_all(stacks_, 1, stacks.size(), [&](std::size_t row) {
+    if (row + kAhead < stacks.size()) stacks_.prefetch(keyed_hash(stacks[row + kAhead]));
+    return keyed_hash(stacks[row]);
+  });
+}
+
+std::optional<SharedDictionary::Known> SharedDictionary::know_most(const Dictionary& other) const {
+  const Dictionary& d = *dictionary_;
+  for (std::size_t f = 0; f < other.frames.size(); ++f) {
+    const Hash128& hash = other.frames.hash[f];
+    const std::uint32_t here =
+        frames_.find(keyed_hash(hash), [&](std::uint32_t row) { return d.frames.hash[row] == hash; });
+    if (here == HashIndex::kAbsent) continue;
+    if (!same_frame(d, FrameId{here}, other, FrameId{static_cast<std::uint32_t>(f)})) return std::nullopt;
+  }
+  constexpr std::size_t kAhead = 16;
+  const std::vector<Hash128>& hash = other.stacks.hash;
+  Known known(hash.size());
+  std::atomic<std::size_t> count = 0;
+  for_each_parallel((hash.size() + kBlock - 1) / kBlock, hash.size(), [&](std::size_t block) {
+    std::size_t own = 0;
+    const std::size_t end = std::min(hash.size(), (block + 1) * kBlock);
+    for (std::size_t s = block * kBlock; s < end; ++s) {
+      if (s + kAhead < end) stacks_.prefetch(keyed_hash(hash[s + kAhead]));
+      known[s] = find_stack(hash[s]);
+      own += known[s] != HashIndex::kAbsent ? 1U : 0U;
+    }
+    count += own;
+  });
+  // What is not here is copied, so that fewer would cost more than they spare.
+  if (2 * count.load() < hash.size()) return std::nullopt;
+  return known;
+}
+
+void SharedDictionary::take_if_alike(Snapshot& snapshot) {
+  if (!is_alone(snapshot)) return;
+  std::optional<Known> known = know_most(*snapshot.dictionary);
+  if (!known) return;
+  const StackTable& from = snapshot.dictionary->stacks;
+  std::size_t frames = 0, stacks = 0;
+  for (std::size_t s = 0; s < known->size(); ++s) {
+    if ((*known)[s] != HashIndex::kAbsent) continue;
+    frames += from.begin[s + 1] - from.begin[s];
+    ++stacks;
+  }
+  // Exactly: the frames of a million stacks need not be there twice.
+  StackTable& to = dictionary_->stacks;
+  to.frame.reserve(to.frame.size() + frames);
+  to.begin.reserve(to.begin.size() + stacks);
+  to.hash.reserve(to.hash.size() + stacks);
+  move(snapshot, *std::move(known));
+}
+
+void SharedDictionary::move(Snapshot& snapshot, Known known) {
+  Rows rows(*this);
+  DictionaryMover<Rows> mover(*snapshot.dictionary, rows);
+  SampleTable& samples = snapshot.samples;
+  for (StackId& stack : samples.stack) {
+    std::uint32_t& here = known[index_of(stack)];
+    if (here == HashIndex::kAbsent) here = rows.stack(stack, snapshot.dictionary->stacks, mover);
+    stack = StackId{here};
+  }
+  for (LabelSetId& labels : samples.labels) labels = mover.labels(labels);
+  for (Mapping& mapping : snapshot.mappings) mapping.module = mover.module(mapping.module);
+  // Rows are sorted by number, and the numbers are others now.
+  sort_rows(samples, dictionary_->stacks.size());
   snapshot.dictionary = dictionary_;
 }
 

@@ -2,34 +2,45 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <unordered_map>
+#include <optional>
+#include <vector>
 
-#include "snapdiff/keyed_hash.hpp"
+#include "snapdiff/hash_index.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::session {
 
-/// One dictionary for the snapshots of a long series. Each file brings a dictionary of its own, and those of one
-/// program hold nearly the same: kept apart, fifty snapshots of 100 000 stacks take 2 GB.
-/// A stack that is there already, by its hash, keeps the frames with which it came first, as in a store.
+/// One dictionary for several snapshots. Each file brings a dictionary of its own, and those of one program hold nearly
+/// the same: kept apart, fifty snapshots of 100 000 stacks take 2 GB, and each of their stacks is looked at fifty
+/// times. A stack that is there already, by its hash, keeps the frames with which it came first, as in a store.
+/// Snapshots with references of their own into theirs (an allocator's state, an object graph) are left as they are.
+/// No view into the dictionary may be held while it grows. One thread at a time.
 class SharedDictionary {
  public:
-  SharedDictionary() : dictionary_(std::make_shared<Dictionary>()) {}
+  SharedDictionary();
 
-  /// Moves what the snapshot refers to over, and gives it this dictionary. Snapshots with references of their own
-  /// into theirs (an allocator's state, an object graph) are left as they are. No view into the dictionary may be held
-  /// while it grows. One thread at a time.
+  /// Moves what the snapshot refers to over, and gives it this dictionary.
   void take(Snapshot& snapshot);
+
+  /// The snapshot's own dictionary becomes this one, which must be empty.
+  void adopt(Snapshot& snapshot);
+
+  /// As take(), where that spares memory and changes nothing: most of its stacks are here already, and each of its
+  /// frames that is here, by its hash, says the same, but for the offset in a module of the same build id. Else nothing
+  /// happens.
+  void take_if_alike(Snapshot& snapshot);
 
  private:
   class Rows;
-  using Numbers = std::unordered_map<std::string, std::uint32_t, KeyedHash>;  // by a row's fields as bytes
+  /// By stack of a dictionary: its number here, HashIndex::kAbsent where it is not here.
+  using Known = std::vector<std::uint32_t>;
+
+  std::uint32_t find_stack(const Hash128& hash) const;
+  std::optional<Known> know_most(const Dictionary& other) const;
+  void move(Snapshot& snapshot, Known known);
 
   std::shared_ptr<Dictionary> dictionary_;
-  std::unordered_map<std::string, StringId, KeyedHash> strings_;
-  Numbers modules_, functions_, frames_, label_sets_;
-  std::unordered_map<Hash128, StackId> stacks_;
+  HashIndex strings_, modules_, functions_, frames_, label_sets_, stacks_;
 };
 
 }  // namespace snapdiff::session

@@ -1,9 +1,11 @@
 #include "analyzer/session/shared_times.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/trend/share_axis.hpp"
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::session {
@@ -41,13 +43,15 @@ bool from_one_file(const std::vector<store::SnapshotInfo>& snapshots) {
 }  // namespace
 
 const std::pair<SampleType, std::int64_t>* main_total(const store::SnapshotInfo& info) {
-  const auto named = [&](std::string_view name) {
-    const auto at =
-        std::find_if(info.totals.begin(), info.totals.end(), [&](const auto& t) { return t.first.name == name; });
-    return at == info.totals.end() ? nullptr : &*at;
-  };
-  const auto* const in_use = named("inuse_space");
-  return in_use != nullptr ? in_use : named(info.facts.default_metric);
+  MetricList metrics{{}, info.facts.default_metric, false};
+  for (const auto& [type, total] : info.totals) {
+    if (!type.name.ends_with(kHalfUnitEnding)) metrics.types.push_back(type);
+    if (type.name == kLostSpace) metrics.lost = total != 0;
+  }
+  const std::string chosen = default_metric(std::span(&metrics, 1));
+  const auto at =
+      std::find_if(info.totals.begin(), info.totals.end(), [&](const auto& one) { return one.first.name == chosen; });
+  return at == info.totals.end() || chosen.empty() ? nullptr : &*at;
 }
 
 SharedAxis shared_axis(std::span<const store::SeriesInfo> series) {

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/diff/stack_rows.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/load.hpp"
 #include "formats/registry.hpp"
@@ -47,11 +48,7 @@ namespace {
 constexpr std::size_t kMostSeriesNamed = 8;
 
 /// "no file and no series of that name; series: api, web; did you mean web?"
-Error no_such_series(const std::vector<store::SeriesInfo>& listed, const SeriesOperand& wanted,
-                     const std::string& text) {
-  std::vector<std::string> names;
-  names.reserve(listed.size());
-  for (const store::SeriesInfo& series : listed) names.push_back(series.name);
+Error no_such_series(const std::vector<std::string>& names, const SeriesOperand& wanted, const std::string& text) {
   std::string why = wanted.position == 0 ? "no file and no series of that name" : "no series of that name";
   why += names.empty() ? "; the store is empty" : "; series: " + list_and_others(names, kMostSeriesNamed);
   const std::string near = did_you_mean(wanted.series, names);
@@ -59,68 +56,68 @@ Error no_such_series(const std::vector<store::SeriesInfo>& listed, const SeriesO
   return {ErrorCode::io, why, std::nullopt, text};
 }
 
-/// Places of a series that an operand means, from 1. Errors: usage, `missing`.
-template <class Missing>
-Result<std::vector<SnapshotId>> places_in(const store::SeriesInfo& series, const SeriesOperand& wanted,
-                                          const Missing& missing) {
-  const auto count = static_cast<std::int64_t>(series.snapshots.size());
-  const auto place = [&](std::int64_t position) { return position > 0 ? position : count + 1 + position; };
-  const std::int64_t first = wanted.position == 0 ? 1 : place(wanted.position);
-  const std::int64_t last = wanted.position == 0 ? count : wanted.last == 0 ? first : place(wanted.last);
-  if (first < 1 || last > count || first > last) return missing("the series has " + std::to_string(count));
-  std::vector<SnapshotId> ids;
-  for (std::int64_t i = first; i <= last; ++i) ids.push_back(series.snapshots[static_cast<std::size_t>(i - 1)].id);
-  return ids;
-}
+/// What operands mean in one store. Reads what they name, however much else it holds. Members throw usage, io.
+class Resolver {
+ public:
+  Resolver(store::Store& store, const Operand& operand) : store_(store), operand_(operand) {}
+
+  std::vector<SnapshotId> resolve() {
+    const std::optional<SnapshotId> newest = value_or_throw(store_.newest());
+    if (!newest && !is_whole_series(operand_)) missing("it is empty");
+    if (const auto* stored = std::get_if<StoredOperand>(&operand_.what)) return {one(*stored, *newest)};
+    if (const auto* range = std::get_if<RangeOperand>(&operand_.what))
+      return some(value_or_throw(store_.between(SnapshotId{range->from}, SnapshotId{range->to})), kSeeList);
+    if (const auto* label = std::get_if<LabelOperand>(&operand_.what))
+      return some(value_or_throw(store_.labelled(label->key, label->value)), "no snapshot has that label");
+    if (const auto* series = std::get_if<SeriesOperand>(&operand_.what)) return places(*series);
+    return {};
+  }
+
+ private:
+  static constexpr const char* kSeeList = "'snapdiff list' shows what there is";
+
+  [[noreturn]] void missing(const std::string& why) const {
+    fail({ErrorCode::usage, "no snapshot '" + operand_.text + "' in the store: " + why, std::nullopt, store_.path()});
+  }
+
+  std::vector<SnapshotId> some(std::vector<SnapshotId> ids, const char* otherwise) const {
+    if (ids.empty()) missing(otherwise);
+    return ids;
+  }
+
+  SnapshotId one(const StoredOperand& wanted, SnapshotId newest) {
+    if (wanted.word.empty()) {
+      const SnapshotId id{wanted.id};
+      return some(value_or_throw(store_.between(id, id)), kSeeList).front();
+    }
+    const std::vector<SnapshotId> all = value_or_throw(store_.series_with(newest))->snapshots;
+    if (wanted.word == "first") return all.front();
+    if (wanted.word == "last") return all.back();
+    if (all.size() < 2) missing("the newest series has one snapshot");
+    return all[all.size() - 2];
+  }
+
+  /// Places of a series, from 1; negative ones from its end.
+  std::vector<SnapshotId> places(const SeriesOperand& wanted) {
+    const std::optional<store::SeriesOrder> series = value_or_throw(store_.series(wanted.series));
+    if (!series) fail(no_such_series(value_or_throw(store_.series_names()), wanted, operand_.text));
+    const std::vector<SnapshotId>& all = series->snapshots;
+    const auto count = static_cast<std::int64_t>(all.size());
+    const auto place = [&](std::int64_t position) { return position > 0 ? position : count + 1 + position; };
+    const std::int64_t first = wanted.position == 0 ? 1 : place(wanted.position);
+    const std::int64_t last = wanted.position == 0 ? count : wanted.last == 0 ? first : place(wanted.last);
+    if (first < 1 || last > count || first > last) missing("the series has " + std::to_string(count));
+    return {all.begin() + (first - 1), all.begin() + last};
+  }
+
+  store::Store& store_;
+  const Operand& operand_;
+};
 
 }  // namespace
 
 Result<std::vector<SnapshotId>> resolve_stored(store::Store& store, const Operand& operand) {
-  Result<std::vector<store::SeriesInfo>> listed = store.list();
-  if (!listed) return std::move(listed).error();
-  const auto missing = [&](const std::string& why) {
-    return Error{ErrorCode::usage, "no snapshot '" + operand.text + "' in the store: " + why, std::nullopt,
-                 store.path()};
-  };
-  std::vector<SnapshotId> all;
-  for (const auto& series : *listed) {
-    for (const auto& snapshot : series.snapshots) all.push_back(snapshot.id);
-  }
-  if (all.empty() && !is_whole_series(operand)) return missing("it is empty");
-  std::vector<SnapshotId> ids;
-  if (const auto* stored = std::get_if<StoredOperand>(&operand.what)) {
-    if (stored->word.empty()) {
-      const auto id = static_cast<SnapshotId>(stored->id);
-      if (std::find(all.begin(), all.end(), id) == all.end()) return missing("'snapdiff list' shows what there is");
-      return std::vector{id};
-    }
-    const auto& newest = listed->back().snapshots;
-    if (stored->word == "prev" && newest.size() < 2) return missing("the newest series has one snapshot");
-    return std::vector{stored->word == "first"  ? newest.front().id
-                       : stored->word == "last" ? newest.back().id
-                                                : newest[newest.size() - 2].id};
-  }
-  if (const auto* range = std::get_if<RangeOperand>(&operand.what)) {
-    std::sort(all.begin(), all.end());
-    for (const SnapshotId id : all) {
-      if (static_cast<std::int64_t>(id) >= range->from && static_cast<std::int64_t>(id) <= range->to) ids.push_back(id);
-    }
-    if (ids.empty()) return missing("'snapdiff list' shows what there is");
-  } else if (const auto* in_series = std::get_if<SeriesOperand>(&operand.what)) {
-    const auto series = std::find_if(listed->begin(), listed->end(),
-                                     [&](const auto& candidate) { return candidate.name == in_series->series; });
-    if (series == listed->end()) return no_such_series(*listed, *in_series, operand.text);
-    return places_in(*series, *in_series, missing);
-  } else if (const auto* label = std::get_if<LabelOperand>(&operand.what)) {
-    for (const auto& series : *listed) {
-      for (const auto& snapshot : series.snapshots) {
-        const auto found = snapshot.facts.labels.find(label->key);
-        if (found != snapshot.facts.labels.end() && found->second == label->value) ids.push_back(snapshot.id);
-      }
-    }
-    if (ids.empty()) return missing("no snapshot has that label");
-  }
-  return ids;
+  return guarded([&] { return Resolver(store, operand).resolve(); });
 }
 
 Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& ids, const Watch& watch,
@@ -128,12 +125,16 @@ Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& i
   return guarded([&] {
     std::vector<Snapshot> snapshots =
         value_or_throw(in_stage(watch, "reading the store", [&] { return store.load(ids, parts); }));
-    const std::vector<store::SeriesInfo> listed = value_or_throw(store.list());
-    std::map<SnapshotId, const store::SeriesInfo*> series_of;
-    for (const auto& series : listed) {
-      for (const auto& info : series.snapshots) series_of[info.id] = &series;
-    }
+    std::map<SnapshotId, std::string> series_of;
     Loaded loaded;
+    std::optional<store::Order> order;
+    for (const SnapshotId id : ids) {
+      if (series_of.contains(id)) continue;
+      const std::optional<store::SeriesOrder> series = value_or_throw(store.series_with(id));
+      if (!series) continue;
+      if (!order && id == ids.front()) order = series->order;
+      for (const SnapshotId other : series->snapshots) series_of.emplace(other, series->name);
+    }
     bool have_times = true;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       LoadedSnapshot item;
@@ -141,17 +142,24 @@ Result<Loaded> load_stored(store::Store& store, const std::vector<SnapshotId>& i
       item.ref.snapshot = std::make_shared<const Snapshot>(std::move(snapshots[i]));
       item.ref.ref = "@" + std::to_string(static_cast<std::int64_t>(ids[i]));
       const auto series = series_of.find(ids[i]);
-      if (series != series_of.end()) item.ref.series = series->second->name;
+      if (series != series_of.end()) item.ref.series = series->second;
       item.stored = ids[i];
       item.name = std::string(base_name(item.ref.snapshot->facts.source.name));
       loaded.snapshots.push_back(std::move(item));
     }
-    if (!ids.empty()) {
-      if (const auto series = series_of.find(ids.front()); series != series_of.end()) {
-        loaded.order_note = describe(series->second->order, have_times);
-      }
-    }
+    if (order) loaded.order_note = describe(*order, have_times);
     return loaded;
+  });
+}
+
+void match_builds(store::Store& store) {
+  store.match_with([](const Snapshot& baseline, const Snapshot& current) -> std::optional<store::Store::StackRows> {
+    const auto borrowed = [](const Snapshot& snapshot) {
+      return SnapshotRef{std::shared_ptr<const Snapshot>(std::shared_ptr<const Snapshot>(), &snapshot), "", ""};
+    };
+    Result<std::optional<diff::StackRows>> rows = diff::rows_of_stacks(borrowed(baseline), borrowed(current));
+    if (!rows || !*rows) return std::nullopt;  // without a common metric nothing grows
+    return store::Store::StackRows{std::move((*rows)->baseline), std::move((*rows)->current)};
   });
 }
 

@@ -102,7 +102,6 @@ std::vector<std::uint32_t> decode_stack_list(std::string_view blob) {
 
 std::vector<StoredTrace> read_traces(sqlite3* db, std::int64_t snapshot) {
   std::vector<StoredTrace> traces;
-  if (!has_version_3(db)) return traces;
   Statement select(db, "SELECT id, device, host, events FROM trace WHERE snapshot = ? ORDER BY id");
   select.bind(1, snapshot);
   while (select.step()) {
@@ -123,7 +122,6 @@ std::string read_trace_chunk(sqlite3* db, std::int64_t trace, std::int64_t numbe
 }
 
 std::optional<StoredAllocator> read_allocator(sqlite3* db, std::int64_t snapshot) {
-  if (!has_version_3(db)) return std::nullopt;
   Statement select(db, "SELECT has_segments, stacks, facts FROM allocator WHERE snapshot = ?");
   if (!select.bind(1, snapshot).step()) return std::nullopt;
   StoredAllocator state;
@@ -158,8 +156,6 @@ void read_events(sqlite3* db, const StoredTrace& trace, const StoredAllocator& s
 
 std::shared_ptr<const AllocatorTables> Session::allocator_tables(std::int64_t snapshot) {
   if (auto tables = allocators_.find(snapshot)) return tables;
-  if (!has_version_3(db_)) return nullptr;
-
   struct Link {
     std::int64_t snapshot = 0;
     std::int64_t segments = 0;

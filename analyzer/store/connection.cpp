@@ -204,8 +204,8 @@ void Connection::open_existing() {
     path_ = plain;
     state = state_now(database_.handle());
   }
-  if (state == SchemaState::current || (state == SchemaState::older && access_ == Access::read)) return;
-  if (state == SchemaState::empty && access_ == Access::read) {
+  if (state == SchemaState::current) return;
+  if (access_ == Access::read) {
     open_pending_store();
     return;
   }
@@ -220,7 +220,7 @@ void Connection::open_in_memory(const char* uri) {
   open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI);
   path_ = real;
   Transaction transaction(database_.handle(), Transaction::Kind::write);
-  bring_schema_forward(database_.handle());
+  make_schema_if_empty(database_.handle());
   transaction.commit();
 }
 
@@ -249,7 +249,7 @@ Session& Connection::writer() {
 }
 
 void Connection::begin_write() {
-  bring_schema_forward(database_.handle());
+  make_schema_if_empty(database_.handle());
   session_->refresh();
 }
 

@@ -242,6 +242,14 @@ void CatalogWriter::insert_label_sets() {
   }
 }
 
+void KnownDictionary::grow() {
+  const std::shared_ptr<const Dictionary> dictionary = of.lock();
+  catalog.grow();
+  stack_ids.resize(dictionary->stacks.size(), kUnseen);
+  label_set_ids.resize(dictionary->labels.size(), kUnseen);
+  frame_ids.resize(dictionary->frames.size());
+}
+
 void StackFrames::move_to(std::span<const std::uint32_t> root_first, std::size_t shared) {
   const std::size_t keep = std::min(valid_, shared);
   rows_.resize(root_first.size());
@@ -291,8 +299,10 @@ std::uint32_t StackIndex::find(const Hash128& hash) const {
 }
 
 void StackIndex::reserve(std::size_t more) {
-  hashes_.reserve(hashes_.size() + more);
-  ids_.reserve(ids_.size() + more);
+  // Not to the exact size: each of many snapshots would move all that there is.
+  const std::size_t wanted = hashes_.size() + more;
+  if (wanted > hashes_.capacity()) hashes_.reserve(std::max(wanted, 2 * hashes_.capacity()));
+  if (wanted > ids_.capacity()) ids_.reserve(std::max(wanted, 2 * ids_.capacity()));
   index_.reserve(hashes_.size() + more);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,8 @@ class CatalogWriter {
   std::uint32_t label_set(LabelSetId id) { return id_of(catalog_.label_sets, mover_.labels(id)); }
   /// Writes what has got an id since the last call. Only reads the catalog.
   void insert_new();
+  /// The dictionary may have grown.
+  void grow() { mover_.grow(); }
 
  private:
   /// Adds rows to the catalog; a new one gets the next id.
@@ -118,6 +121,22 @@ class CatalogWriter {
     std::size_t strings, modules, functions, frames, label_sets;
   };
   Written written_;  // rows of the catalog; those after them are new
+};
+
+/// What is in the store of a dictionary that many snapshots share: what one of them needed is known to the next.
+struct KnownDictionary {
+  static constexpr std::uint32_t kUnseen = 0xffffffffU;
+
+  KnownDictionary(sqlite3* db, Catalog& into, const std::shared_ptr<const Dictionary>& dictionary)
+      : of(dictionary), catalog(db, into, *dictionary) {}
+  void grow();
+
+  std::weak_ptr<const Dictionary> of;
+  CatalogWriter catalog;
+  std::vector<std::uint32_t> stack_ids;      // by stack
+  std::vector<std::uint32_t> label_set_ids;  // by label set
+  std::vector<std::uint32_t> frame_ids;      // by frame; 0: not asked for yet
+  std::uint32_t max_frame_id = 0;
 };
 
 /// Rows and hashes of the frames of one stack after the other, looked up only where a stack differs

@@ -211,7 +211,7 @@ void share(const std::shared_ptr<const Dictionary>& dictionary, std::vector<Snap
 }
 
 /// Snapshots that are changes against one key are decoded one after another, those of different keys side by side.
-void read_samples(sqlite3* db, std::span<const SnapshotId> ids, std::vector<Snapshot>& snapshots) {
+void read_samples(sqlite3* db, std::span<const SnapshotId> ids, std::vector<Snapshot>& snapshots, bool in_turn) {
   std::map<std::int64_t, std::vector<std::size_t>> by_key;
   std::size_t rows = 0;
   Statement select(db, "SELECT row_count FROM snapshot WHERE id = ?");
@@ -226,7 +226,7 @@ void read_samples(sqlite3* db, std::span<const SnapshotId> ids, std::vector<Snap
   for (auto& [key, members] : by_key) groups.push_back(std::move(members));
   std::vector<std::exception_ptr> failures(groups.size());
   std::mutex guard;
-  for_each_parallel(groups.size(), rows, [&](std::size_t g) {
+  for_each_parallel(groups.size(), in_turn ? 0 : rows, [&](std::size_t g) {
     try {
       SampleReader reader(db, &guard);
       for (const std::size_t i : groups[g]) reader.read(static_cast<std::int64_t>(ids[i]), snapshots[i].samples);
@@ -256,24 +256,26 @@ std::vector<Snapshot> load_addresses(Session& session) {
     copy.append_stack(stack);
   }
   std::vector<Snapshot> snapshots;
+  FactsReader facts(db);
   Statement select(db, "SELECT id FROM snapshot ORDER BY id");
   while (select.step()) {
     const std::int64_t id = select.integer(0);
     Snapshot& snapshot = snapshots.emplace_back();
-    snapshot.facts = read_facts(db, id);
+    snapshot.facts = facts.read(id);
     snapshot.mappings = load_mappings(db, id, copy);
   }
   share(copy.finish(), snapshots);
   return snapshots;
 }
 
-std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids, Parts parts) {
+std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids, Parts parts,
+                                     std::vector<std::uint32_t>* stored) {
   sqlite3* db = session.db();
   std::vector<Snapshot> snapshots(ids.size());
   std::vector<std::optional<LoadingAllocator>> allocators(ids.size());
   UsedIds<StackId> stacks;
   UsedIds<LabelSetId> label_sets;
-  read_samples(db, ids, snapshots);
+  read_samples(db, ids, snapshots, stored != nullptr);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     stacks.add(snapshots[i].samples.stack);
     label_sets.add(snapshots[i].samples.labels);
@@ -282,14 +284,16 @@ std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotI
 
   stacks.sort();
   label_sets.sort();
+  if (stored != nullptr) *stored = stacks.all();
   DictionaryCopy copy(session.catalog());
   copy_stacks(db, session.catalog(), stacks.all(), copy);
   for (const std::uint32_t id : label_sets.all()) copy.append_label_set(id);
 
+  FactsReader facts(db);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto id = static_cast<std::int64_t>(ids[i]);
     Snapshot& snapshot = snapshots[i];
-    snapshot.facts = read_facts(db, id);
+    snapshot.facts = facts.read(id);
     snapshot.mappings = load_mappings(db, id, copy);
     if (allocators[i]) snapshot.allocator = finish_allocator(db, id, *allocators[i], stacks, copy);
   }

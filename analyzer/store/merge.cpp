@@ -5,7 +5,6 @@
 #include "analyzer/store/present.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
-#include "analyzer/store/store_schema.hpp"
 
 namespace snapdiff::store {
 namespace {
@@ -23,7 +22,6 @@ std::vector<SnapshotInfo> in_import_order(sqlite3* db) {
   for (SeriesInfo& series : read_series(db))
     std::move(series.snapshots.begin(), series.snapshots.end(), std::back_inserter(all));
   std::sort(all.begin(), all.end(), [](const SnapshotInfo& a, const SnapshotInfo& b) { return a.id < b.id; });
-  if (!has_version_3(db)) return all;
   Statement more(
       db,
       "SELECT blocks + (SELECT coalesce(sum(events), 0) FROM trace WHERE trace.snapshot = allocator.snapshot)"
@@ -99,19 +97,14 @@ void check_store(Session& session) {
        "snapshot without its source"},
       {"FROM snapshot s WHERE s.memory_map IS NOT NULL AND s.memory_map NOT IN (SELECT id FROM memory_map)",
        "snapshot without its memory map"},
-      {"FROM snapshot WHERE series NOT IN (SELECT id FROM series)", "snapshot without its series"}};
-  for (const auto& [rows, what] : kDangling) {
-    if (query_integer(db, std::string("SELECT count(*) ") + rows) != 0) fail(ErrorCode::malformed, what);
-  }
-  constexpr std::pair<const char*, const char*> kDanglingOf3[] = {
+      {"FROM snapshot WHERE series NOT IN (SELECT id FROM series)", "snapshot without its series"},
       {"FROM allocator WHERE snapshot NOT IN (SELECT id FROM snapshot)", "allocator state without a snapshot"},
       {"FROM allocator_chunk WHERE id / 1048576 NOT IN (SELECT snapshot FROM allocator)",
        "allocator chunks without an allocator state"},
       {"FROM trace WHERE snapshot NOT IN (SELECT snapshot FROM allocator)", "trace without an allocator state"},
       {"FROM trace_chunk WHERE id / 1048576 NOT IN (SELECT id FROM trace)", "trace chunks without a trace"}};
-  for (const auto& [rows, what] : kDanglingOf3) {
-    if (has_version_3(db) && query_integer(db, std::string("SELECT count(*) ") + rows) != 0)
-      fail(ErrorCode::malformed, what);
+  for (const auto& [rows, what] : kDangling) {
+    if (query_integer(db, std::string("SELECT count(*) ") + rows) != 0) fail(ErrorCode::malformed, what);
   }
   const std::vector<SnapshotInfo> all = in_import_order(db);
   for (std::span<const SnapshotInfo> left = all; !left.empty();) {

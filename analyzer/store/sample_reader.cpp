@@ -49,15 +49,19 @@ void check_table(const SampleTable& table, std::int64_t rows, const std::vector<
 }  // namespace
 
 StoredColumns read_columns(sqlite3* db, std::int64_t snapshot) {
+  Statement select(db, kColumnsOfSnapshot);
+  return read_columns(select, snapshot);
+}
+
+StoredColumns read_columns(Statement& select, std::int64_t snapshot) {
   StoredColumns out;
-  Statement select(db,
-                   "SELECT metric, unit, half_unit, total FROM snapshot_total WHERE snapshot = ? ORDER BY position");
   select.bind(1, snapshot);
   while (select.step()) {
     SampleType type{std::string(select.text(0)), std::string(select.text(1))};
     out.columns.push_back(Column{std::move(type), {}, {}, select.integer(2)});
     out.totals.push_back(select.integer(3));
   }
+  select.reset();
   return out;
 }
 

@@ -19,6 +19,10 @@ struct StoredColumns {
   std::vector<std::int64_t> totals;
 };
 StoredColumns read_columns(sqlite3* db, std::int64_t snapshot);
+/// The same of many snapshots, with one statement of this text.
+inline constexpr const char* kColumnsOfSnapshot =
+    "SELECT metric, unit, half_unit, total FROM snapshot_total WHERE snapshot = ? ORDER BY position";
+StoredColumns read_columns(Statement& select, std::int64_t snapshot);
 
 bool same_types(const std::vector<Column>& a, const std::vector<Column>& b);
 

@@ -11,6 +11,7 @@ constexpr std::size_t kKeptFrames = 8 * 1024 * 1024;
 }  // namespace
 
 void Session::drop() {
+  known_.reset();
   catalog_.reset();
   stacks_.reset();
   samples_.drop();
@@ -38,6 +39,13 @@ Catalog& Session::catalog() {
 StackIndex& Session::stacks() {
   if (stacks_ == nullptr) stacks_ = std::make_unique<StackIndex>(db_, catalog());
   return *stacks_;
+}
+
+KnownDictionary& Session::known(const std::shared_ptr<const Dictionary>& dictionary) {
+  if (known_ == nullptr || known_->of.lock() != dictionary)
+    known_ = std::make_unique<KnownDictionary>(db_, catalog(), dictionary);
+  known_->grow();
+  return *known_;
 }
 
 std::shared_ptr<const DecodedStacks> Session::stacks_from(std::uint32_t stack) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -33,11 +34,18 @@ struct DecodedStacks {
 
 struct AllocatorTables;  // allocator_codec.hpp
 
+/// Rows of the stacks of two snapshots, by id of the store.
+struct MatchedStacks {
+  std::unordered_map<std::uint32_t, std::uint32_t> baseline, current;
+};
+
 class Session {
  public:
   explicit Session(sqlite3* db) : db_(db), samples_(db) {}
   sqlite3* db() const { return db_; }
   bool has_tables = false;  ///< the virtual tables are registered with the connection
+  /// Which stacks of two builds are one; empty in the extension. Nothing where each is a row of its own.
+  std::function<std::optional<MatchedStacks>(std::int64_t from, std::int64_t to)> match;
 
   /// Forgets everything when somebody else has changed the store since; call inside a transaction.
   void refresh();
@@ -47,6 +55,8 @@ class Session {
 
   Catalog& catalog();
   StackIndex& stacks();
+  /// Of the dictionary that the last snapshot to be stored had, as long as it is this one.
+  KnownDictionary& known(const std::shared_ptr<const Dictionary>& dictionary);
 
   /// A snapshot's rows with ids of the store. Throws usage (no such snapshot), malformed.
   std::shared_ptr<const SampleTable> samples(std::int64_t snapshot) { return samples_.samples(snapshot); }
@@ -76,6 +86,7 @@ class Session {
   std::int64_t own_changes_ = 0;
   std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<StackIndex> stacks_;
+  std::unique_ptr<KnownDictionary> known_;
   SampleReader samples_;
   KeptTables<AllocatorTables> allocators_;
   std::list<std::shared_ptr<const DecodedStacks>> chunks_;  // latest first

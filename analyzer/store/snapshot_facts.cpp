@@ -4,7 +4,6 @@
 
 #include "analyzer/store/bytes.hpp"
 #include "analyzer/store/column_chunk.hpp"
-#include "analyzer/store/store_schema.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::store {
@@ -49,29 +48,6 @@ void write_details(sqlite3* db, const SnapshotFacts& facts, std::int64_t snapsho
   }
 }
 
-void read_details(sqlite3* db, std::int64_t snapshot, SnapshotFacts& facts) {
-  Statement select(db, std::string("SELECT kind, name, text, number, extra, ") +
-                           (has_version_3(db) ? "half_unit" : "0") +
-                           " FROM snapshot_detail WHERE snapshot = ? ORDER BY kind, position");
-  select.bind(1, snapshot);
-  while (select.step()) {
-    const std::string_view kind = select.text(0);
-    const std::string name(select.text(1));
-    const std::string text(select.text(2));
-    if (kind == "label") {
-      facts.labels[name] = text;
-    } else if (kind == "counter") {
-      facts.counters.push_back({name, select.integer(3), text, select.integer(4) != 0, select.integer(5)});
-    } else if (kind == "comment") {
-      facts.comments.push_back(text);
-    } else if (kind == "note") {
-      std::optional<std::uint64_t> offset;
-      if (!select.is_null(4)) offset = static_cast<std::uint64_t>(select.integer(4));
-      facts.notes.add(severity_from(name), text, offset, static_cast<std::uint64_t>(select.integer(3)));
-    }
-  }
-}
-
 }  // namespace
 
 std::int64_t write_facts(sqlite3* db, const SnapshotFacts& facts, const Placement& placement) {
@@ -106,15 +82,20 @@ void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>&
   }
 }
 
-SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
-  Statement select(
-      db,
-      std::string("SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
-                  " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
-                  " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
-                  " f.sha256, f.size_bytes, ") +
-          (has_version_3(db) ? "s.complete" : "1") +
-          " FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?");
+FactsReader::FactsReader(sqlite3* db)
+    : facts_(
+          db,
+          "SELECT s.source_name, s.file_time_ns, s.position, s.taken_at_ns, s.sequence, s.pid, s.format,"
+          " s.format_detail, s.producer, s.duration_ns, s.host, s.rank, s.command_line, s.default_metric,"
+          " s.sampling, s.period, s.partial, s.is_delta, s.is_diff, s.drop_frames, s.keep_frames, s.doc_url,"
+          " f.sha256, f.size_bytes, s.complete FROM snapshot s LEFT JOIN source f ON f.id = s.source WHERE s.id = ?"),
+      details_(db,
+               "SELECT kind, name, text, number, extra, half_unit FROM snapshot_detail WHERE snapshot = ?"
+               " ORDER BY kind, position") {}
+
+SnapshotFacts FactsReader::read(std::int64_t snapshot) {
+  Statement& select = facts_;
+  select.reset();
   if (!select.bind(1, snapshot).step())
     fail(ErrorCode::usage, "snapshot @" + std::to_string(snapshot) + " is not in the store");
   const auto text = [&](int column) { return std::string(select.text(column)); };
@@ -144,12 +125,34 @@ SnapshotFacts read_facts(sqlite3* db, std::int64_t snapshot) {
   facts.source.sha256 = text(22);
   facts.source.size_bytes = static_cast<std::uint64_t>(select.integer(23));
   facts.complete = select.integer(24) != 0;
-  read_details(db, snapshot, facts);
+  select.reset();
+  read_details(snapshot, facts);
   return facts;
 }
 
+void FactsReader::read_details(std::int64_t snapshot, SnapshotFacts& facts) {
+  Statement& select = details_;
+  select.bind(1, snapshot);
+  while (select.step()) {
+    const std::string_view kind = select.text(0);
+    const std::string name(select.text(1));
+    const std::string text(select.text(2));
+    if (kind == "label") {
+      facts.labels[name] = text;
+    } else if (kind == "counter") {
+      facts.counters.push_back({name, select.integer(3), text, select.integer(4) != 0, select.integer(5)});
+    } else if (kind == "comment") {
+      facts.comments.push_back(text);
+    } else if (kind == "note") {
+      std::optional<std::uint64_t> offset;
+      if (!select.is_null(4)) offset = static_cast<std::uint64_t>(select.integer(4));
+      facts.notes.add(severity_from(name), text, offset, static_cast<std::uint64_t>(select.integer(3)));
+    }
+  }
+  select.reset();
+}
+
 bool is_complete(sqlite3* db, std::int64_t snapshot) {
-  if (!has_version_3(db)) return true;
   Statement select(db, "SELECT complete FROM snapshot WHERE id = ?");
   return !select.bind(1, snapshot).step() || select.integer(0) != 0;
 }

@@ -16,21 +16,16 @@
 namespace snapdiff::store {
 namespace {
 
-constexpr std::uint32_t kNotStored = 0xffffffffU;
+constexpr std::uint32_t kNotStored = KnownDictionary::kUnseen;
 constexpr std::uint32_t kFresh = 0xfffffffeU;
 constexpr std::size_t kAheadOfUse = 32;  // stacks to fetch from memory before their turn
 constexpr std::size_t kRowsWorthAThread = 4096;
 
-/// Where the stacks of a snapshot are: known to the store, or fresh.
-struct StackPlaces {
-  std::vector<std::uint32_t> id;     // by stack of the snapshot; kFresh: not known yet
-  std::vector<std::uint32_t> fresh;  // stacks of the snapshot that the store does not have
-};
-
+/// Gives stacks of the snapshot their ids. Returns those that the store does not have, as kFresh.
 void find_stacks(const StackIndex& index, const StackTable& stacks, std::span<const StackId> wanted,
-                 StackPlaces& places) {
+                 std::vector<std::uint32_t>& ids, std::vector<std::uint32_t>& fresh) {
   for (const StackId stack : wanted) {
-    std::uint32_t& id = places.id[index_of(stack)];
+    std::uint32_t& id = ids[index_of(stack)];
     if (id != kNotStored) continue;
     if (stacks.frames(stack).empty()) {
       id = StackIndex::kAbsent;
@@ -39,37 +34,28 @@ void find_stacks(const StackIndex& index, const StackTable& stacks, std::span<co
     id = index.size() == 0 ? StackIndex::kAbsent : index.find(stacks.hash[index_of(stack)]);
     if (id != StackIndex::kAbsent) continue;
     id = kFresh;
-    places.fresh.push_back(static_cast<std::uint32_t>(stack));
+    fresh.push_back(static_cast<std::uint32_t>(stack));
   }
 }
 
 /// Those of the rows and of the allocator state.
-StackPlaces find_stacks(const StackIndex& index, const Snapshot& snapshot) {
+std::vector<std::uint32_t> find_stacks(const StackIndex& index, const Snapshot& snapshot, KnownDictionary& known) {
   const Dictionary& dictionary = *snapshot.dictionary;
-  StackPlaces places{std::vector<std::uint32_t>(dictionary.stacks.size(), kNotStored), {}};
-  find_stacks(index, dictionary.stacks, snapshot.samples.stack, places);
+  std::vector<std::uint32_t> fresh;
+  find_stacks(index, dictionary.stacks, snapshot.samples.stack, known.stack_ids, fresh);
   if (snapshot.allocator != nullptr)
-    find_stacks(index, dictionary.stacks, stacks_in_use(*snapshot.allocator, dictionary), places);
-  return places;
+    find_stacks(index, dictionary.stacks, stacks_in_use(*snapshot.allocator, dictionary), known.stack_ids, fresh);
+  return fresh;
 }
 
-/// Ids in the store by frame of the snapshot, for the frames of some stacks.
-struct FrameIds {
-  std::vector<std::uint32_t> id;
-  std::uint32_t max = 0;
-};
-
-FrameIds name_frames(CatalogWriter& catalog, const Dictionary& from, const std::vector<std::uint32_t>& stacks) {
-  FrameIds frames;
-  if (stacks.empty()) return frames;
-  frames.id.resize(from.frames.size());
+/// Gives the frames of some stacks their ids.
+void name_frames(KnownDictionary& known, const Dictionary& from, const std::vector<std::uint32_t>& stacks) {
   for (const std::uint32_t stack : stacks) {
     for (const FrameId frame : from.stacks.frames(StackId{stack})) {
-      std::uint32_t& id = frames.id[index_of(frame)];
-      if (id == 0) frames.max = std::max(frames.max, id = catalog.frame(frame));
+      std::uint32_t& id = known.frame_ids[index_of(frame)];
+      if (id == 0) known.max_frame_id = std::max(known.max_frame_id, id = known.catalog.frame(frame));
     }
   }
-  return frames;
 }
 
 struct StackChunk {
@@ -88,13 +74,12 @@ void prefetch(const StackTable& stacks, const std::vector<std::uint32_t>& order,
 }
 
 /// Puts the fresh stacks in root-first order, numbers them from `first` up, and makes their chunks.
-std::vector<StackChunk> encode_stacks(const StackTable& stacks, const FrameIds& frames, StackPlaces& places,
-                                      std::uint32_t first) {
+std::vector<StackChunk> encode_stacks(const StackTable& stacks, KnownDictionary& known,
+                                      std::vector<std::uint32_t>& fresh, std::uint32_t first) {
   std::vector<StackChunk> chunks;
-  std::vector<std::uint32_t>& fresh = places.fresh;
   if (fresh.empty()) return chunks;
   const std::vector<std::uint32_t> shared_with_last =
-      sort_root_first(fresh, stacks.begin, stacks.frame, frames.id, frames.max);
+      sort_root_first(fresh, stacks.begin, stacks.frame, known.frame_ids, known.max_frame_id);
   constexpr std::size_t kBytesPerStack = 32;  // about; only chooses the level
   const int level = compression_level(fresh.size() * kBytesPerStack);
   StackChunkWriter chunk;
@@ -113,9 +98,9 @@ std::vector<StackChunk> encode_stacks(const StackTable& stacks, const FrameIds& 
       shared = 0;
     }
     own.resize(leaf_first.size() - shared);
-    for (std::size_t f = 0; f < own.size(); ++f) own[own.size() - 1 - f] = frames.id[index_of(leaf_first[f])];
+    for (std::size_t f = 0; f < own.size(); ++f) own[own.size() - 1 - f] = known.frame_ids[index_of(leaf_first[f])];
     chunk.add(shared, own);
-    places.id[fresh[i]] = id++;
+    known.stack_ids[fresh[i]] = id++;
   }
   flush();
   return chunks;
@@ -126,15 +111,14 @@ bool says_something(const SampleTable& samples, std::size_t row) {
                      [row](const Column& c) { return c.value[row] != 0 || !c.is_known(row); });
 }
 
-/// Ids in the store by label set of the snapshot.
-std::vector<std::uint32_t> name_label_sets(CatalogWriter& catalog, const Snapshot& snapshot) {
-  std::vector<std::uint32_t> ids(snapshot.dictionary->labels.size(), kNotStored);
+/// Gives the label sets of the rows their ids.
+void name_label_sets(KnownDictionary& known, const Snapshot& snapshot) {
+  std::vector<std::uint32_t>& ids = known.label_set_ids;
   for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
     const LabelSetId set = snapshot.samples.labels[row];
     if (ids[index_of(set)] == kNotStored && says_something(snapshot.samples, row))
-      ids[index_of(set)] = catalog.label_set(set);
+      ids[index_of(set)] = known.catalog.label_set(set);
   }
-  return ids;
 }
 
 /// The rows with ids of the store, sorted by them; without rows that say nothing.
@@ -182,7 +166,9 @@ std::optional<std::int64_t> store_source(sqlite3* db, const SourceFacts& source,
   std::optional<std::int64_t> id;
   bool has_original = false;
   {
-    Statement select(db, "SELECT id, original IS NOT NULL FROM source WHERE sha256 = ?");
+    Statement select(
+        db,
+        "SELECT id, original IS NOT NULL FROM source WHERE substr(sha256, 1, 16) = substr(?1, 1, 16) AND +sha256 = ?1");
     if (select.bind_text(1, source.sha256).step()) {
       id = select.integer(0);
       has_original = select.integer(1) != 0;
@@ -275,15 +261,16 @@ std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::strin
                           std::string_view source_bytes) {
   sqlite3* db = session.db();
   const StackTable& stacks = snapshot.dictionary->stacks;
-  CatalogWriter catalog(db, session.catalog(), *snapshot.dictionary);
   StackIndex& index = session.stacks();
+  KnownDictionary& known = session.known(snapshot.dictionary);
+  CatalogWriter& catalog = known.catalog;
 
   // First everything gets its id ...
-  StackPlaces places = find_stacks(index, snapshot);
+  std::vector<std::uint32_t> fresh = find_stacks(index, snapshot, known);
   const std::uint32_t first = index.next_id();
-  if (places.fresh.size() >= kFresh - std::size_t{first}) fail(ErrorCode::limit, "more than 2^32 stacks in one store");
-  const FrameIds frames = name_frames(catalog, *snapshot.dictionary, places.fresh);
-  const std::vector<std::uint32_t> label_sets = name_label_sets(catalog, snapshot);
+  if (fresh.size() >= kFresh - std::size_t{first}) fail(ErrorCode::limit, "more than 2^32 stacks in one store");
+  name_frames(known, *snapshot.dictionary, fresh);
+  name_label_sets(known, snapshot);
   Placement placement;
   placement.series =
       find_or_add(db, "SELECT id FROM series WHERE name = ?", "INSERT INTO series(name) VALUES(?)", series);
@@ -306,21 +293,22 @@ std::int64_t add_snapshot(Session& session, const Snapshot& snapshot, std::strin
   std::shared_ptr<const SampleTable> table;
   EncodedSamples samples;
   EncodedAllocator encoded_allocator;
-  const bool is_large = places.fresh.size() + snapshot.samples.size() + events > kRowsWorthAThread;
+  const bool is_large = fresh.size() + snapshot.samples.size() + events > kRowsWorthAThread;
   std::future<void> chunks = std::async(is_large ? std::launch::async : std::launch::deferred, [&] {
-    stack_chunks = encode_stacks(stacks, frames, places, first);
-    table = std::make_shared<const SampleTable>(stored_table(snapshot.samples, places.id, label_sets));
+    stack_chunks = encode_stacks(stacks, known, fresh, first);
+    table = std::make_shared<const SampleTable>(stored_table(snapshot.samples, known.stack_ids, known.label_set_ids));
     samples = encode_best(before.samples.get(), *table);
     if (allocator != nullptr)
-      encoded_allocator = encode_allocator(*allocator, places.id, annotation_names, allocator_before.tables.get());
+      encoded_allocator =
+          encode_allocator(*allocator, known.stack_ids, annotation_names, allocator_before.tables.get());
   });
   catalog.insert_new();
   chunks.get();
 
   Statement insert(db, "INSERT INTO stack_chunk VALUES(?,?,?)");
   for (const StackChunk& chunk : stack_chunks) insert.run_with(chunk.first, chunk.stacks, Blob{chunk.blob});
-  index.reserve(places.fresh.size());
-  for (const std::uint32_t stack : places.fresh) index.add(stacks.hash[stack], places.id[stack]);
+  index.reserve(fresh.size());
+  for (const std::uint32_t stack : fresh) index.add(stacks.hash[stack], known.stack_ids[stack]);
 
   placement.rows = static_cast<std::int64_t>(table->size());
   if (samples.is_delta) {

@@ -25,6 +25,9 @@ EncodedSamples encode_best(const SampleTable* before, const SampleTable& after);
 void write_samples(sqlite3* db, std::int64_t snapshot, const EncodedSamples& samples);
 
 std::vector<Snapshot> load_addresses(Session& session);
-std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids, Parts parts);
+/// `stored`: takes the ids of the dictionary's stacks, from 1 on; no other thread is used then, since a statement of
+/// the same connection may be running.
+std::vector<Snapshot> load_snapshots(Session& session, std::span<const SnapshotId> ids, Parts parts,
+                                     std::vector<std::uint32_t>* stored = nullptr);
 
 }  // namespace snapdiff::store

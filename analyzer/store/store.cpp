@@ -17,6 +17,7 @@ struct Store::Impl {
   template <class How>
   Impl(const std::string& path, How how) : connection(path, how) {}
   Connection connection;
+  Matcher matcher;
 
   template <class Body>
   auto read(Body body) {
@@ -27,8 +28,25 @@ struct Store::Impl {
   Session& with_tables() {
     Session& session = connection.reader();
     if (!session.has_tables) register_tables(connection.shared_session());
+    if (matcher) {
+      session.match = [this, &session](std::int64_t from, std::int64_t to) { return match(session, from, to); };
+    }
     session.has_tables = true;
     return session;
+  }
+
+  std::optional<MatchedStacks> match(Session& session, std::int64_t from, std::int64_t to) const {
+    const SnapshotId both[] = {SnapshotId{from}, SnapshotId{to}};
+    std::vector<std::uint32_t> stored;
+    const std::vector<Snapshot> snapshots = load_snapshots(session, both, Parts::rows, &stored);
+    const std::optional<StackRows> rows = matcher(snapshots[0], snapshots[1]);
+    if (!rows) return std::nullopt;
+    MatchedStacks matched;
+    for (std::size_t i = 0; i < stored.size(); ++i) {  // stack 0 is the empty one of both
+      if (rows->baseline[i + 1] != kNoRow) matched.baseline[stored[i]] = rows->baseline[i + 1];
+      if (rows->current[i + 1] != kNoRow) matched.current[stored[i]] = rows->current[i + 1];
+    }
+    return matched;
   }
 
   std::vector<Imported> add(std::span<const Snapshot* const> snapshots, const std::string& series,
@@ -91,8 +109,34 @@ Result<std::vector<Snapshot>> Store::load(std::span<const SnapshotId> ids, Parts
   return impl_->read([&](Session& session) { return load_snapshots(session, ids, parts); });
 }
 
-Result<std::vector<SeriesInfo>> Store::list() {
-  return impl_->read([](Session& session) { return read_series(session.db()); });
+Result<std::vector<SeriesInfo>> Store::list(std::span<const std::string> names) {
+  return impl_->read([&](Session& session) { return read_series(session.db(), names); });
+}
+
+Result<std::vector<std::string>> Store::series_names() {
+  return impl_->read([](Session& session) { return read_series_names(session.db()); });
+}
+
+Result<std::optional<SeriesOrder>> Store::series(const std::string& name) {
+  return impl_->read([&](Session& session) { return read_order_of(session.db(), name); });
+}
+
+Result<std::optional<SeriesOrder>> Store::series_with(SnapshotId id) {
+  return impl_->read([id](Session& session) { return read_order_around(session.db(), static_cast<std::int64_t>(id)); });
+}
+
+Result<std::vector<SnapshotId>> Store::between(SnapshotId first, SnapshotId last) {
+  return impl_->read([&](Session& session) {
+    std::vector<SnapshotId> ids;
+    Statement select(session.db(), "SELECT id FROM snapshot WHERE id BETWEEN ? AND ? ORDER BY id");
+    select.bind(1, static_cast<std::int64_t>(first)).bind(2, static_cast<std::int64_t>(last));
+    while (select.step()) ids.push_back(SnapshotId{select.integer(0)});
+    return ids;
+  });
+}
+
+Result<std::vector<SnapshotId>> Store::labelled(const std::string& key, const std::string& value) {
+  return impl_->read([&](Session& session) { return snapshots_with_label(session.db(), key, value); });
 }
 
 Result<std::optional<SeriesEnd>> Store::series_end(const std::string& name) {
@@ -160,6 +204,8 @@ Result<std::optional<Comparison>> Store::last_comparison() {
     return Comparison{parse_ids(select.text(0)), std::string(select.text(1))};
   });
 }
+
+void Store::match_with(Matcher matcher) { impl_->matcher = std::move(matcher); }
 
 Status Store::sql(std::string_view script, const SqlSink& sink, bool may_write) {
   return guarded(path(), [&] {

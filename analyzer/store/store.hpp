@@ -42,6 +42,14 @@ struct SeriesInfo {
   std::vector<SnapshotInfo> snapshots;  ///< in that order
 };
 
+/// A series as far as its order goes: without the facts of its snapshots.
+struct SeriesOrder {
+  std::string name;
+  Order order = Order::import;
+  std::vector<SnapshotId> snapshots;
+  std::vector<std::optional<std::int64_t>> taken_at_ns;  ///< of each
+};
+
 /// Gives snapshots, which are in the order of their import, the series' order and their positions, as list() does.
 void put_in_order(SeriesInfo& series);
 
@@ -105,8 +113,22 @@ class Store {
   /// and those derived from them (kFrameDerived), each the only frame of one stack: what symbols are looked up for.
   Result<std::vector<Snapshot>> addresses();
 
-  /// All series, the one that was imported into last at the end.
-  Result<std::vector<SeriesInfo>> list();
+  /// All series with the facts of their snapshots, the one that was imported into last at the end; with names those
+  /// alone, without reading others.
+  Result<std::vector<SeriesInfo>> list(std::span<const std::string> names = {});
+
+  /// Names of all series, in that order.
+  Result<std::vector<std::string>> series_names();
+
+  /// One series in its order; nothing where there is none. Reads no more than this series.
+  Result<std::optional<SeriesOrder>> series(const std::string& name);
+  Result<std::optional<SeriesOrder>> series_with(SnapshotId id);
+
+  /// Those whose ids are from `first` to `last`, ascending.
+  Result<std::vector<SnapshotId>> between(SnapshotId first, SnapshotId last);
+
+  /// Those with this label, series by series, in their order.
+  Result<std::vector<SnapshotId>> labelled(const std::string& key, const std::string& value);
 
   /// The newest snapshot of a series and where its snapshots came from; nothing where no series has this name. Reads
   /// no more than this series.
@@ -132,6 +154,17 @@ class Store {
 
   Status remember(const Comparison& comparison);
   Result<std::optional<Comparison>> last_comparison();
+
+  /// Which row a stack of a snapshot is in, by StackId of the dictionary that both share; kNoRow: in none.
+  static constexpr std::uint32_t kNoRow = 0xffffffff;
+  struct StackRows {
+    std::vector<std::uint32_t> baseline, current;
+  };
+  /// Nothing where each stack is a row of its own.
+  using Matcher = std::function<std::optional<StackRows>(const Snapshot& baseline, const Snapshot& current)>;
+
+  /// Tells growth(from, to) of sql() which stacks of two builds are one. Without it equal stacks are.
+  void match_with(Matcher matcher);
 
   /// Runs SQL statements; `on_columns` once per statement with rows, `on_row` for each row. Statements that would
   /// change the file are refused unless `may_write`.

@@ -1,8 +1,7 @@
 #include "analyzer/store/store_schema.hpp"
 
-#include <array>
+#include <algorithm>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,7 +44,7 @@ CREATE TABLE label(
   PRIMARY KEY(label_set, position)) WITHOUT ROWID;
 )sql";
 
-constexpr const char* kVersion1 = R"sql(
+constexpr const char* kStoreTables = R"sql(
 INSERT INTO string VALUES(0, '');
 INSERT INTO module VALUES(0, 0, 0);
 INSERT INTO function VALUES(0, 0, 0, 0, 0);
@@ -61,6 +60,7 @@ CREATE TABLE source(
   sha256 TEXT NOT NULL,
   size_bytes INTEGER NOT NULL,
   original BLOB);
+CREATE INDEX source_of_hash ON source(substr(sha256, 1, 16));
 CREATE TABLE memory_map(
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL,
@@ -94,8 +94,10 @@ CREATE TABLE snapshot(
   row_count INTEGER NOT NULL,
   memory_map INTEGER,
   base INTEGER,                 -- snapshot that its chunks are changes against; NULL: a key
-  distance INTEGER NOT NULL);   -- steps to the key
+  distance INTEGER NOT NULL,    -- steps to the key
+  complete INTEGER NOT NULL DEFAULT 1); -- 0: rows that are not there are unknown, not 0
 CREATE INDEX snapshot_of_series ON snapshot(series);
+CREATE INDEX snapshot_of_source ON snapshot(source);
 CREATE TABLE snapshot_total(
   snapshot INTEGER NOT NULL,
   position INTEGER NOT NULL,
@@ -112,6 +114,7 @@ CREATE TABLE snapshot_detail(
   text TEXT NOT NULL,           -- label value, counter unit, comment, note
   number INTEGER,               -- counter value, count of a note
   extra INTEGER,                -- 1: cumulative counter; first offset of a note
+  half_unit INTEGER NOT NULL DEFAULT 0, -- of a counter
   PRIMARY KEY(snapshot, kind, position)) WITHOUT ROWID;
 CREATE TABLE sample_chunk(
   id INTEGER PRIMARY KEY,       -- snapshot * 1048576 + number of the chunk
@@ -130,16 +133,6 @@ CREATE VIEW frame_text AS
   JOIN module ON module.id = frame.module
   JOIN string mn ON mn.id = module.name
   JOIN string build ON build.id = module.build_id;
-)sql";
-
-constexpr const char* kVersion2 = R"sql(
-CREATE VIEW snapshot_info AS
-  SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
-         strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
-         snapshot.pid AS pid, snapshot.host AS host, snapshot.rank AS rank, snapshot.format AS format,
-         snapshot.producer AS producer, snapshot.sampling AS sampling, snapshot.period AS period,
-         snapshot.partial AS partial, snapshot.row_count AS rows
-  FROM snapshot JOIN series ON series.id = snapshot.series;
 CREATE VIEW series_total AS
   SELECT series.name AS series, snapshot.id AS snapshot, snapshot_total.metric AS metric, snapshot_total.unit AS unit,
          snapshot_total.total AS total,
@@ -147,11 +140,6 @@ CREATE VIEW series_total AS
            OVER (PARTITION BY snapshot.series, snapshot_total.metric ORDER BY snapshot.id) AS step
   FROM snapshot_total JOIN snapshot ON snapshot.id = snapshot_total.snapshot
   JOIN series ON series.id = snapshot.series;
-)sql";
-
-constexpr const char* kVersion3 = R"sql(
-ALTER TABLE snapshot ADD COLUMN complete INTEGER NOT NULL DEFAULT 1; -- 0: rows that are not there are unknown, not 0
-ALTER TABLE snapshot_detail ADD COLUMN half_unit INTEGER NOT NULL DEFAULT 0; -- of a counter
 CREATE TABLE allocator(
   snapshot INTEGER PRIMARY KEY,
   has_segments INTEGER NOT NULL,
@@ -174,7 +162,6 @@ CREATE INDEX trace_of_snapshot ON trace(snapshot);
 CREATE TABLE trace_chunk(
   id INTEGER PRIMARY KEY,       -- trace * 1048576 + number
   data BLOB NOT NULL);
-DROP VIEW IF EXISTS snapshot_info;
 CREATE VIEW snapshot_info AS
   SELECT snapshot.id AS snapshot, series.name AS series, snapshot.source_name AS source, snapshot.position AS position,
          strftime('%Y-%m-%dT%H:%M:%SZ', snapshot.taken_at_ns / 1000000000, 'unixepoch') AS taken_at,
@@ -218,17 +205,15 @@ void each_object(sqlite3* db, Visit visit) {
   }
 }
 
-/// What a store of this version has; made by the very steps that make one.
-const Objects& expected(std::int64_t version) {
-  static std::mutex mutex;
-  static std::array<Objects, static_cast<std::size_t>(kSchemaVersion) + 1> known;
-  const std::lock_guard lock(mutex);
-  Objects& objects = known[static_cast<std::size_t>(version)];
-  if (objects.empty()) {
-    Database made(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    make_schema(made.handle(), 0, version);
-    each_object(made.handle(), [&](std::string_view name, Object object) { objects.emplace(name, std::move(object)); });
-  }
+/// What a store has; made by the very steps that make one.
+const Objects& expected() {
+  static const Objects objects = [] {
+    Objects made;
+    const Database empty(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    make_schema(empty.handle());
+    each_object(empty.handle(), [&](std::string_view name, Object object) { made.emplace(name, std::move(object)); });
+    return made;
+  }();
   return objects;
 }
 
@@ -238,12 +223,12 @@ const Objects& expected(std::int64_t version) {
                                    std::string(name.substr(0, kShown)) + "', expected the tables that snapdiff makes");
 }
 
-/// Whether everything that is under a name of ours is ours, to the text, as version `version` made it, and nothing
-/// hangs on it that runs by itself: a store comes from anywhere. Other tables and views may be there.
-/// Throws unsupported, naming the first object that is not as it must be: a missing table, a view in the place of a
-/// table, a trigger, a foreign index on a table of ours, a virtual table.
-void check_schema(sqlite3* db, std::int64_t version) {
-  const Objects& ours = expected(version);
+/// Whether everything that is under a name of ours is ours, to the text, and nothing hangs on it that runs by itself: a
+/// store comes from anywhere. Other tables and views may be there. Throws unsupported, naming the first object that is
+/// not as it must be: a missing table, a view in the place of a table, a trigger, a foreign index on a table of ours, a
+/// virtual table.
+void check_schema(sqlite3* db) {
+  const Objects& ours = expected();
   std::size_t seen = 0;
   each_object(db, [&](std::string_view name, const Object& object) {
     if (const auto known = ours.find(name); known != ours.end()) {
@@ -273,11 +258,11 @@ SchemaState schema_state(sqlite3* db) {
   const std::int64_t application = query_integer(db, "PRAGMA application_id");
   const std::int64_t version = query_integer(db, "PRAGMA user_version");
   if (application == kApplicationId) {
-    if (version > kSchemaVersion || version < 1)
+    if (version != kSchemaVersion)
       fail(ErrorCode::incompatible,
-           "store version " + std::to_string(version) + ", expected 1 to " + std::to_string(kSchemaVersion));
-    check_schema(db, version);
-    return version < kSchemaVersion ? SchemaState::older : SchemaState::current;
+           "store version " + std::to_string(version) + ", expected " + std::to_string(kSchemaVersion));
+    check_schema(db);
+    return SchemaState::current;
   }
   if (application == 0 && version == 0 && query_integer(db, "SELECT count(*) FROM sqlite_schema") == 0)
     return SchemaState::empty;
@@ -285,23 +270,15 @@ SchemaState schema_state(sqlite3* db) {
                                    ", expected " + std::to_string(kApplicationId));
 }
 
-bool has_version_3(sqlite3* db) { return query_integer(db, "PRAGMA user_version") >= 3; }
-
-void make_schema(sqlite3* db, std::int64_t from, std::int64_t to) {
-  // One step per version, each starting where the one before ended.
-  if (from < 1 && to >= 1) {
-    execute(db, kDictionaryTables);
-    execute(db, kVersion1);
-    execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
-  }
-  if (from < 2 && to >= 2) execute(db, kVersion2);
-  if (from < 3 && to >= 3) execute(db, kVersion3);
-  execute(db, ("PRAGMA user_version=" + std::to_string(to)).c_str());
+void make_schema(sqlite3* db) {
+  execute(db, kDictionaryTables);
+  execute(db, kStoreTables);
+  execute(db, ("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+  execute(db, ("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
 }
 
-void bring_schema_forward(sqlite3* db) {
-  if (schema_state(db) == SchemaState::current) return;
-  make_schema(db, query_integer(db, "PRAGMA user_version"), kSchemaVersion);
+void make_schema_if_empty(sqlite3* db) {
+  if (schema_state(db) == SchemaState::empty) make_schema(db);
 }
 
 }  // namespace snapdiff::store

@@ -29,9 +29,7 @@ class AllocatorScan {
   void filter(Arguments& arguments) {
     sqlite3_value* const snapshot = arguments.take();
     segments_ = arguments.take_range();
-    snapshots_.clear();
-    if (has_version_3(session_.db()))
-      snapshots_ = snapshots_of(session_.db(), "SELECT snapshot FROM allocator ORDER BY snapshot", snapshot);
+    snapshots_ = snapshots_of(session_.db(), "SELECT snapshot FROM allocator ORDER BY snapshot", snapshot);
     next_ = 0;
     open_next();
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/sql_tables.hpp"
@@ -49,6 +50,7 @@ class GrowthTable {
     baseline_ = session_.samples(from_);
     current_ = session_.samples(to_);
     absent_ = {is_complete(session_.db(), from_) ? Sum(0) : Sum(), is_complete(session_.db(), to_) ? Sum(0) : Sum()};
+    regroup();
     shared_.clear();
     for (const Column& column : baseline_->columns) {
       if (column.type.name.ends_with(kHalfUnitEnding)) continue;  // rounding does not grow
@@ -78,7 +80,7 @@ class GrowthTable {
     const auto& [baseline, current] = sums_[metric_];
     const auto put = [&out](const Sum& sum) { sum ? out.integer(*sum) : out.null(); };
     switch (column) {
-      case 0: return out.integer(static_cast<std::int64_t>(stack_));
+      case 0: return out.integer(shown_.empty() ? static_cast<std::int64_t>(stack_) : shown_.at(stack_));
       case 1: return out.text(shared_[metric_].baseline->type.name);
       case 2: return put(baseline);
       case 3: return put(current);
@@ -102,6 +104,46 @@ class GrowthTable {
     if (!checked_sub(current, baseline, difference))
       fail(ErrorCode::limit, "growth of stack " + std::to_string(index_of(stack_)) + " does not fit in 64 bits");
     return difference;
+  }
+
+  /// Where builds differ, a row is several stacks: the tables get numbers of rows in the place of stacks. A row is
+  /// shown as its first stack of the current side, or of the baseline where it has none there.
+  void regroup() {
+    shown_.clear();
+    std::optional<MatchedStacks> matched;
+    if (session_.match) matched = session_.match(from_, to_);
+    if (!matched) return;
+    std::uint32_t next = 0;
+    for (const auto* side : {&matched->baseline, &matched->current}) {
+      for (const auto& [stack, row] : *side) next = std::max(next, row + 1);
+    }
+    std::unordered_map<std::uint32_t, std::uint32_t> alone;  // stacks of no row, by id: equal ones are one
+    const auto renumbered = [&](const SampleTable& table,
+                                const std::unordered_map<std::uint32_t, std::uint32_t>& rows) {
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
+      order.reserve(table.size());
+      for (std::uint32_t i = 0; i < table.size(); ++i) {
+        const auto stack = static_cast<std::uint32_t>(table.stack[i]);
+        const auto found = rows.find(stack);
+        const std::uint32_t row = found != rows.end() ? found->second : alone.try_emplace(stack, next).first->second;
+        if (row == next) ++next;
+        shown_.try_emplace(StackId{row}, std::int64_t{stack});
+        order.emplace_back(row, i);
+      }
+      std::sort(order.begin(), order.end());
+      auto out = std::make_shared<SampleTable>();
+      for (const auto& [row, i] : order) out->stack.push_back(StackId{row});
+      for (const Column& column : table.columns) {
+        Column& to = out->columns.emplace_back(Column{column.type, {}, {}, column.half_unit});
+        for (const auto& [row, i] : order) {
+          to.value.push_back(column.value[i]);
+          if (!column.known.empty()) to.known.push_back(column.known[i]);
+        }
+      }
+      return std::shared_ptr<const SampleTable>(std::move(out));
+    };
+    current_ = renumbered(*current_, matched->current);
+    baseline_ = renumbered(*baseline_, matched->baseline);
   }
 
   void add(Sum& sum, const Column& column, std::size_t row) const {
@@ -138,6 +180,7 @@ class GrowthTable {
   std::int64_t to_ = 0;
   std::shared_ptr<const SampleTable> baseline_;
   std::shared_ptr<const SampleTable> current_;
+  std::unordered_map<StackId, std::int64_t> shown_;  // by row; empty: each stack is a row
   std::vector<Shared> shared_;
   std::vector<std::pair<Sum, Sum>> sums_;
   std::pair<Sum, Sum> absent_;  // what a stack has on a side that does not list it

@@ -36,7 +36,7 @@ class RetainedTable {
   void filter(Arguments& arguments) {
     snapshot_ = integer_of(arguments.take(), "retained(snapshot) needs a snapshot id");
     const auto table = session_.samples(snapshot_);
-    const Column& column = choose(table, text_of(arguments.take()));
+    const Column& column = choose(snapshot_, table, text_of(arguments.take()));
     metric_ = column.type.name;
     call_ = session_.call_number(std::to_string(snapshot_) + ' ' + metric_);
     build(*table, column);
@@ -67,11 +67,12 @@ class RetainedTable {
   }
 
  private:
-  static const Column& choose(const std::shared_ptr<const SampleTable>& table, const std::string& wanted) {
-    const auto metric = choose_metric(std::span(&table, 1), wanted);
+  const Column& choose(std::int64_t snapshot, const std::shared_ptr<const SampleTable>& table,
+                       const std::string& wanted) {
+    const auto metric = choose_metric(session_.db(), std::span(&snapshot, 1), std::span(&table, 1), wanted);
     if (metric) return *find_column(*table, *metric);
     fail(ErrorCode::usage, !wanted.empty() ? "retained(snapshot, metric): no metric '" + wanted + "' in the snapshot"
-                                           : "retained(snapshot): the snapshot has no metric in bytes, name one");
+                                           : "retained(snapshot): the snapshot has no default metric, name one");
   }
 
   /// Frames of one function of one module are one node; an address without a name is one of its own.

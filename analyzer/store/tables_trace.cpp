@@ -30,9 +30,7 @@ class TraceEventView {
   void filter(Arguments& arguments) {
     sqlite3_value* const snapshot = arguments.take();
     range_ = arguments.take_range();
-    snapshots_.clear();
-    if (has_version_3(session_.db()))
-      snapshots_ = snapshots_of(session_.db(), "SELECT snapshot FROM allocator ORDER BY snapshot", snapshot);
+    snapshots_ = snapshots_of(session_.db(), "SELECT snapshot FROM allocator ORDER BY snapshot", snapshot);
     next_snapshot_ = 0;
     traces_.clear();
     next_trace_ = 0;

@@ -40,7 +40,7 @@ class TrendTable {
     for (const std::int64_t id : snapshots) tables.push_back(session_.samples(id));
     count_ = tables.size();
     if (count_ == 0) return;
-    metric_ = choose(tables, wanted);
+    metric_ = choose(snapshots, tables, wanted);
     call_ = session_.call_number(std::to_string(name_.size()) + ' ' + name_ + metric_);
     add_values(snapshots, tables);
   }
@@ -81,16 +81,19 @@ class TrendTable {
 
  private:
   std::vector<std::int64_t> snapshots_of(const std::string& name) {
-    std::vector<std::int64_t> ids = snapshots_of_series(session_.db(), name);
-    if (ids.empty()) fail(ErrorCode::usage, "trend(series): no series '" + name + "' in the store");
+    const std::optional<SeriesOrder> order = read_order_of(session_.db(), name);
+    if (!order) fail(ErrorCode::usage, "trend(series): no series '" + name + "' in the store");
+    std::vector<std::int64_t> ids;
+    for (const SnapshotId id : order->snapshots) ids.push_back(static_cast<std::int64_t>(id));
     return ids;
   }
 
-  static std::string choose(std::span<const std::shared_ptr<const SampleTable>> tables, const std::string& wanted) {
-    if (auto metric = choose_metric(tables, wanted)) return *std::move(metric);
+  std::string choose(std::span<const std::int64_t> snapshots,
+                     std::span<const std::shared_ptr<const SampleTable>> tables, const std::string& wanted) {
+    if (auto metric = choose_metric(session_.db(), snapshots, tables, wanted)) return *std::move(metric);
     fail(ErrorCode::usage, !wanted.empty()
                                ? "trend(series, metric): no metric '" + wanted + "' in every snapshot of the series"
-                               : "trend(series): the snapshots have no metric in bytes in common, name one");
+                               : "trend(series): the snapshots have no default metric in common, name one");
   }
 
   /// Stacks in order of their ids, their values a row of count_ each.

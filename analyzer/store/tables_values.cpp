@@ -1,6 +1,9 @@
 #include "analyzer/store/tables_values.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "snapdiff/default_metric.hpp"
 
 namespace snapdiff::store {
 
@@ -34,19 +37,24 @@ const Column* find_column(const SampleTable& table, std::string_view metric) {
   return at == table.columns.end() ? nullptr : &*at;
 }
 
-std::optional<std::string> choose_metric(std::span<const std::shared_ptr<const SampleTable>> tables,
+std::optional<std::string> choose_metric(sqlite3* db, std::span<const std::int64_t> snapshots,
+                                         std::span<const std::shared_ptr<const SampleTable>> tables,
                                          const std::string& wanted) {
-  const auto everywhere = [&](std::string_view metric) {
-    return std::all_of(tables.begin(), tables.end(),
-                       [&](const auto& table) { return find_column(*table, metric) != nullptr; });
-  };
-  if (!wanted.empty()) return everywhere(wanted) ? std::optional(wanted) : std::nullopt;
-  if (everywhere("inuse_space")) return "inuse_space";
-  for (const Column& column : tables.front()->columns) {
-    if (column.type.unit == "bytes" && !column.type.name.ends_with(kHalfUnitEnding) && everywhere(column.type.name))
-      return column.type.name;
+  std::vector<MetricList> metrics;
+  metrics.reserve(tables.size());
+  for (const auto& table : tables) metrics.push_back(metric_list(table->columns, {}));
+  if (!wanted.empty()) {
+    const bool in_all = std::all_of(tables.begin(), tables.end(),
+                                    [&](const auto& table) { return find_column(*table, wanted) != nullptr; });
+    return in_all ? std::optional(wanted) : std::nullopt;
   }
-  return std::nullopt;
+  Statement select(db, "SELECT default_metric FROM snapshot WHERE id = ?");
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (select.bind(1, snapshots[i]).step()) metrics[i].named = select.text(0);
+    select.reset();
+  }
+  std::string chosen = default_metric(metrics);
+  return chosen.empty() ? std::nullopt : std::optional(std::move(chosen));
 }
 
 std::vector<std::int64_t> snapshots_of(sqlite3* db, const std::string& select_sql, sqlite3_value* wanted) {

@@ -27,8 +27,10 @@ bool plan_call(IndexPlan& plan, int argument, int metric, std::int64_t rows);
 /// The column called `metric`, or null.
 const Column* find_column(const SampleTable& table, std::string_view metric);
 
-/// The metric that is wanted; for "" inuse_space, else the first one in bytes. Nothing unless all tables have it.
-std::optional<std::string> choose_metric(std::span<const std::shared_ptr<const SampleTable>> tables,
+/// The metric that is wanted, for "" the default one (snapdiff/default_metric.hpp). Nothing unless all tables have it.
+/// `tables` are those of `snapshots`.
+std::optional<std::string> choose_metric(sqlite3* db, std::span<const std::int64_t> snapshots,
+                                         std::span<const std::shared_ptr<const SampleTable>> tables,
                                          const std::string& wanted);
 
 /// What `select_sql` gives, ids of snapshots in ascending order; only `wanted`, where that is an integer.

@@ -9,6 +9,7 @@
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -41,7 +42,7 @@ void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& fu
     if (!frame->library || frame.base() - 1 == at) out.path.push_back(*frame);
   }
   if (at != frames.begin() && (at - 1)->library && !at->library && autograd_node(at->function).empty())
-    out.via = (at - 1)->function;
+    out.via = called_name({frames.begin(), at});
   out.own = !at->library && !at->pseudo;
 }
 
@@ -88,7 +89,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   bool one_grows = false;
   for (const std::uint32_t p : part.paths) {
     variance += evidence.paths[p].variance;
-    one_grows = one_grows || evidence.explained.verdict[p].word == "GROWING";
+    one_grows = one_grows || evidence.explained.verdict_of(p).word == "GROWING";
     for (const std::uint32_t row : evidence.paths.rows(evidence.paths[p])) {
       const GrowthRow& r = report.rows[row];
       out.rows.push_back(row);
@@ -143,7 +144,7 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explaine
     if (weights.weight[p] < kLeastShare * weights.all && !(own && counts)) continue;
     types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]},
                      own,
-                     document::gravity(explained.verdict[p].word)});
+                     document::gravity(explained.verdict_of(p).word)});
   }
   std::stable_sort(types.begin(), types.end(), [](const Type& a, const Type& b) {
     if (a.own != b.own) return a.own;

@@ -8,18 +8,11 @@
 
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/hash_index.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
 namespace {
 
-/// Of what the growing paths of a population gained, its others lost at least this much: it was replaced, not grown.
-constexpr double kReplaced = 0.6;
-/// And the range of its sum is at most this share of the growth.
-constexpr double kLevel = 0.45;
-/// So many functions at the end of a path: that which allocates, and wrappers around the allocator.
-constexpr std::size_t kPopulationDepth = 3;
 /// A function whose paths are judged already is not judged once more for what is left of it.
 constexpr double kUnexplained = 0.3;
 /// Of what runs through a function, this much has to have grown for all of it to be its leak.
@@ -28,8 +21,8 @@ constexpr double kPureInAll = 0.8;
 bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
 
 std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
+  if (!judge.has_series()) return {};
   std::vector<Verdict> out(paths.size());
-  if (!judge.has_series()) return out;
   std::vector<std::pair<double, std::uint32_t>> wanted;  // range, path
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
     const auto rows = paths.rows(paths[p]);
@@ -58,69 +51,6 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
     }
   });
   return out;
-}
-
-/// What paths that end in the same functions gained and lost.
-struct Population {
-  std::uint64_t end = 0;  ///< hash of these functions
-  double gained = 0, lost = 0;
-
-  bool may_be_replaced() const { return gained > 0 && lost >= kReplaced * gained; }
-};
-
-class Populations {
- public:
-  explicit Populations(std::size_t expected) { index_.reserve(expected); }
-
-  Population& of(std::uint64_t end) {
-    const std::uint32_t known = index_.find(end, [&](std::uint32_t row) { return all_[row].end == end; });
-    if (known != HashIndex::kAbsent) return all_[known];
-    index_.insert(end, static_cast<std::uint32_t>(all_.size()));
-    return all_.emplace_back(Population{end});
-  }
-
- private:
-  std::vector<Population> all_;
-  HashIndex index_;
-};
-
-bool is_level(const GrowthPaths& paths, const SumJudge& judge, std::span<const std::uint32_t> population,
-              double gained) {
-  const std::vector<double> sums = judge.values(paths.rows(population));
-  const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
-  return *most - *least <= kLevel * gained;
-}
-
-/// Marks paths that climb by what others that end in the same functions lose: the last one, or the last ones where that
-/// allocates for others too.
-std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge) {
-  std::vector<std::uint8_t> moved(paths.size(), 0);
-  std::vector<std::uint64_t> end(paths.size(), 0);
-  for (std::size_t depth = 0; depth < kPopulationDepth; ++depth) {
-    const auto has_end = [&](std::uint32_t p) {
-      return depth == 0 || depth + 1 < paths.functions(paths[p]).size();  // somebody has to call them
-    };
-    Populations populations(paths.size());
-    for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      if (!has_end(p)) continue;
-      const auto functions = paths.functions(paths[p]);
-      end[p] = mix64(end[p] ^ (functions[functions.size() - 1 - depth] + 1)) | 1U;
-      const auto growth = static_cast<double>(paths[p].growth);
-      Population& population = populations.of(end[p]);
-      (growth > 0 ? population.gained : population.lost) += std::abs(growth);
-    }
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> candidates;
-    for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      if (has_end(p) && populations.of(end[p]).may_be_replaced()) candidates[end[p]].push_back(p);
-    }
-    for (const auto& [last_functions, population] : candidates) {
-      if (!is_level(paths, judge, population, populations.of(last_functions).gained)) continue;
-      for (const std::uint32_t p : population) {
-        if (paths[p].growth > 0) moved[p] = 1;
-      }
-    }
-  }
-  return moved;
 }
 
 /// Growth less one standard deviation of it: of many paths that differ by their sampling alone, little is left.
@@ -359,7 +289,7 @@ Pieces pieces_of(const GrowthPaths& paths, const FunctionSum& sum, bool for_many
   Pieces out;
   for (const std::uint32_t p : sum.paths) {
     // What levelled off is no piece of a leak, however the sum with others may look.
-    if (!for_many && so_far.verdict[p].word == "SATURATING") continue;
+    if (!for_many && so_far.verdict_of(p).word == "SATURATING") continue;
     out.all.push_back(p);
     out.growth += static_cast<double>(paths[p].growth);
     if (chosen[p] != 0) {
@@ -379,7 +309,7 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Ex
     double growth = 0, levelled = 0, known = 0;
     for (const std::uint32_t p : sum.paths) {
       const auto grown = static_cast<double>(paths[p].growth);
-      (so_far.verdict[p].word == "SATURATING" ? levelled : growth) += grown;
+      (so_far.verdict_of(p).word == "SATURATING" ? levelled : growth) += grown;
       if (chosen[p] != 0) known += grown;
     }
     if (!is_explained(growth, known, judge.floor())) return true;
@@ -417,7 +347,7 @@ Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<con
     shrank[p] = paths[p].growth < 0 && !pseudo;
   }
   if (judge.is_judged()) {
-    for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict[p]);
+    for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict_of(p));
     if (!paths.are_types()) add_function_sums(paths, judge, out, chosen);
     out.growing = weights_of(paths, chosen, false);
     out.judged = out.growing.all > 0;

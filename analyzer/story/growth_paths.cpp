@@ -23,35 +23,14 @@ std::uint64_t hash_of(std::span<const std::uint32_t> path) {
   return mix64(hash);
 }
 
-/// Paths of a block of rows, one after the other.
-struct Block {
-  std::vector<std::uint32_t> functions;
-  std::vector<std::uint32_t> end;  ///< per row
-  std::vector<std::uint64_t> hash;
-};
-
-std::vector<Block> read_blocks(const GrowthReport& report, std::span<const std::uint32_t> rows) {
-  std::vector<Block> blocks((rows.size() + kBlock - 1) / kBlock);
-  for_each_parallel(blocks.size(), rows.size(), [&](std::size_t b) {
-    std::vector<std::uint32_t> path;
-    Block& block = blocks[b];
-    for (const std::uint32_t row : rows.subspan(b * kBlock, std::min(kBlock, rows.size() - b * kBlock))) {
-      report.view->own_path(report.stacks[report.rows[row].key], path);
-      block.functions.insert(block.functions.end(), path.begin(), path.end());
-      block.end.push_back(static_cast<std::uint32_t>(block.functions.size()));
-      block.hash.push_back(hash_of(path));
-    }
-  });
-  return blocks;
-}
-
 /// Finds equal paths among those known so far.
 class PathTable {
  public:
-  PathTable(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions, std::size_t expected)
-      : paths_(paths), functions_(functions) {
-    index_.reserve(expected);
-  }
+  PathTable(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions)
+      : paths_(paths), functions_(functions) {}
+
+  void reserve(std::size_t expected) { index_.reserve(expected); }
+  void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
 
   /// The path's number; a path that is not in the table gets the next one.
   std::uint32_t add(std::span<const std::uint32_t> path, std::uint64_t hash) {
@@ -84,7 +63,7 @@ class PathTable {
 /// Rules out most paths that were not added, by looking at three of their functions only.
 class PathFilter {
  public:
-  explicit PathFilter(std::size_t expected) {
+  void reserve(std::size_t expected) {
     std::size_t bits = 1024;
     while (bits < 4 * expected) bits *= 2;
     bits_.assign(bits, false);
@@ -116,29 +95,6 @@ double peak_of(const GrowthReport& report, std::size_t row) {
   return std::max(0.0, static_cast<double>(most));
 }
 
-/// Rows that changed, ascending; and those that did not by their key, the order in which stacks lie in memory.
-struct Parted {
-  struct LevelRow {
-    double peak = 0;
-    std::uint32_t row = kNone;
-  };
-  std::vector<std::uint32_t> changed;
-  std::vector<LevelRow> level;  ///< per key; kNone where a key has no such row
-};
-
-Parted part(const GrowthReport& report) {
-  Parted out;
-  out.level.resize(report.stacks.size());
-  for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
-    if (is_changed(report, row)) {
-      out.changed.push_back(row);
-    } else {
-      out.level[report.rows[row].key] = {peak_of(report, row), row};
-    }
-  }
-  return out;
-}
-
 bool has_types(const GrowthReport& report) {
   constexpr std::size_t kLookedAt = 64;
   std::vector<FrameView> frames;
@@ -160,46 +116,96 @@ std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+/// Rows that changed, ascending; and by their key, the order in which stacks lie in memory, those that did not.
+struct GrowthPaths::Parted {
+  struct Row {
+    double peak = 0;
+    std::uint32_t row = kNone;  ///< kNone where the key has no row
+    bool changed = false;
+  };
+  std::vector<std::uint32_t> changed;
+  std::vector<Row> by_key;
+  PathTable table;
+  PathFilter filter;
+
+  Parted(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions) : table(paths, functions) {}
+};
+
+void GrowthPaths::part(const GrowthReport& report, Parted& out) {
+  out.by_key.resize(report.stacks.size());
+  for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
+    const bool changed = is_changed(report, row);
+    if (changed) out.changed.push_back(row);
+    out.by_key[report.rows[row].key] = {changed ? 0 : peak_of(report, row), row, changed};
+  }
+}
+
 GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   if (report.view == nullptr || report.stacks.empty()) return;
   function_count_ = report.view->function_count();
   if (function_count_ == 0) return;
   types_ = has_types(report);
-  const Parted parted = part(report);
-  const std::vector<std::uint32_t>& changed = parted.changed;
+  Parted parted(paths_, functions_);
+  part(report, parted);
   std::vector<std::uint32_t> path_of_row(report.rows.size(), kNone);
-  PathTable table(paths_, functions_, changed.size());
-  PathFilter filter(changed.size());
-  std::size_t i = 0;
-  const std::vector<Block> blocks = read_blocks(report, changed);
+  read_changed(parted, path_of_row);
+  read_level(parted, path_of_row);
+  add_up(path_of_row);
+}
+
+/// Paths are read in the order of keys, by several threads, and numbered in the order of rows.
+void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_of_row) {
+  struct Place {
+    std::uint64_t hash = 0;
+    std::uint32_t begin = 0, size = 0;  ///< in the block of its key
+  };
+  const std::size_t keys = parted.by_key.size();
+  std::vector<Place> place(keys);
+  std::vector<std::vector<std::uint32_t>> blocks((keys + kBlock - 1) / kBlock);
+  for_each_parallel(blocks.size(), parted.changed.size(), [&](std::size_t b) {
+    std::vector<std::uint32_t> path;
+    std::vector<std::uint32_t>& all = blocks[b];
+    for (std::size_t key = b * kBlock; key < std::min(keys, (b + 1) * kBlock); ++key) {
+      if (!parted.by_key[key].changed) continue;
+      report_->view->own_path(report_->stacks[key], path);
+      place[key] = {hash_of(path), static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(path.size())};
+      all.insert(all.end(), path.begin(), path.end());
+    }
+  });
   std::size_t all_functions = 0;
-  for (const Block& block : blocks) all_functions += block.functions.size();
+  for (const auto& block : blocks) all_functions += block.size();
   functions_.reserve(all_functions);
   prefer_large_pages(functions_.data(), functions_.capacity() * sizeof(functions_[0]));
-  for (const Block& block : blocks) {
-    std::size_t begin = 0;
-    for (std::size_t in_block = 0; in_block < block.end.size(); ++in_block, ++i) {
-      const std::span<const std::uint32_t> path(block.functions.data() + begin, block.end[in_block] - begin);
-      begin = block.end[in_block];
-      if (path.empty()) continue;
-      path_of_row[changed[i]] = table.add(path, block.hash[in_block]);
-      filter.add(path);
-    }
+  parted.table.reserve(parted.changed.size());
+  parted.filter.reserve(parted.changed.size());
+  constexpr std::size_t kAhead = 16;
+  const auto key_of = [&](std::size_t i) { return report_->rows[parted.changed[i]].key; };
+  for (std::size_t i = 0; i < parted.changed.size(); ++i) {
+    if (i + 2 * kAhead < parted.changed.size()) __builtin_prefetch(&place[key_of(i + 2 * kAhead)]);
+    if (i + kAhead < parted.changed.size()) parted.table.prefetch(place[key_of(i + kAhead)].hash);
+    const std::uint32_t key = key_of(i);
+    if (place[key].size == 0) continue;
+    const std::span<const std::uint32_t> path(blocks[key / kBlock].data() + place[key].begin, place[key].size);
+    path_of_row[parted.changed[i]] = parted.table.add(path, place[key].hash);
+    parted.filter.add(path);
   }
-  // Of what did not change only the bytes matter, unless it shares a path with what did.
-  const std::vector<Parted::LevelRow>& level = parted.level;
-  std::vector<std::vector<Level>> shares(level.size() < kBlock ? 1 : kShares);
-  for_each_parallel(shares.size(), level.size(), [&](std::size_t share) {
+}
+
+/// Of what did not change only the bytes matter, unless it shares a path with what did.
+void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& path_of_row) {
+  const std::size_t keys = parted.by_key.size();
+  std::vector<std::vector<Level>> shares(keys < kBlock ? 1 : kShares);
+  for_each_parallel(shares.size(), keys, [&](std::size_t share) {
     std::vector<Level>& through = shares[share];
     through.assign(function_count_, {});
     std::vector<std::uint32_t> path;
-    const std::size_t last = level.size() * (share + 1) / shares.size();
-    for (std::size_t key = level.size() * share / shares.size(); key < last; ++key) {
-      const auto& [peak, row] = level[key];
-      if (row == kNone) continue;
-      report.view->own_path(report.stacks[key], path);
+    const std::size_t last = keys * (share + 1) / shares.size();
+    for (std::size_t key = keys * share / shares.size(); key < last; ++key) {
+      const auto& [peak, row, changed] = parted.by_key[key];
+      if (changed || row == kNone) continue;
+      report_->view->own_path(report_->stacks[key], path);
       if (path.empty()) continue;
-      if (filter.may_hold(path)) path_of_row[row] = table.find(path, hash_of(path));
+      if (parted.filter.may_hold(path)) path_of_row[row] = parted.table.find(path, hash_of(path));
       if (path_of_row[row] != kNone) continue;
       for (const std::uint32_t function : path) through[function].bytes += peak;
       ++through[path.back()].ends;
@@ -213,7 +219,6 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
     }
   }
   for (const Level& function : level_) level_rows_ += function.ends;
-  add_up(path_of_row);
 }
 
 void GrowthPaths::add_up(std::span<const std::uint32_t> path_of_row) {

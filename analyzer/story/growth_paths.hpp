@@ -65,11 +65,15 @@ class GrowthPaths {
   std::size_t level_rows() const { return level_rows_; }
 
  private:
+  struct Parted;
+  static void part(const GrowthReport& report, Parted& out);
+  void read_changed(Parted& parted, std::vector<std::uint32_t>& path_of_row);
+  void read_level(const Parted& parted, std::vector<std::uint32_t>& path_of_row);
   void add_up(std::span<const std::uint32_t> path_of_row);
 
   const GrowthReport* report_;
   std::vector<GrowthPath> paths_;
-  std::vector<std::uint32_t> functions_;
+  std::vector<std::uint32_t> functions_;  ///< in the order of paths, in which they are looked at
   std::vector<std::uint32_t> rows_;
   struct Level {
     double bytes = 0;

@@ -192,8 +192,12 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
   put_into_words(report, &left_trend.axis, *story);
   for (Culprit& culprit : story->culprits) culprit.text.pace = pace_of(left, culprit, each);
-  if (story->culprits.empty()) story->no_culprit = "iterations leave nothing behind";
-  if (story->culprits.empty()) story->no_verdict.clear();
+  if (story->culprits.empty()) {
+    story->no_culprit = "iterations leave nothing behind";
+    story->no_verdict.clear();
+    story->headline = prose_of("No leak: iterations leave nothing behind, ", value(report, report.total.current),
+                               " in use after the last one");
+  }
   say_how(report, left, *story);
   story->next = story->culprits.empty() ? Prose{} : story->next;
   if (report.options.by == GroupBy::stack) story->bands = bands_of(report, *story);

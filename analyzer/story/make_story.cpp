@@ -6,6 +6,7 @@
 
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/next_command.hpp"
+#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -17,10 +18,29 @@ constexpr double kEnough = 0.9;         // of what has to be explained
 constexpr std::size_t kMostOthers = 3;  // levelled, freed
 constexpr double kSpeaks = 0.1;         // of the explained growth: a culprit whose verdict may be the headline's
 constexpr double kWorthSaying = 0.01;   // of all growth: what levelled off
+constexpr double kStays = 0.5;  // of a part's growth: less of it in all of its function moved there from elsewhere
+constexpr double kMostUnnamed = 0.5;  // of all growth: so much without a stack is said first
+
+/// Takes out parts whose function as a whole did not grow: what one of its stacks gained another one lost, as where a
+/// compiler inlines its callees from a moment on.
+void drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
+  if (parts.empty()) return;
+  std::vector<double> net(paths.function_count(), 0);
+  for (const GrowthPath& path : paths.all()) {
+    if (path.growth == 0) continue;
+    for (const std::uint32_t function : paths.functions(path)) net[function] += static_cast<double>(path.growth);
+  }
+  std::erase_if(parts, [&](const Part& part) {
+    double claimed = 0;
+    for (const std::uint32_t p : part.paths) claimed += static_cast<double>(paths[p].growth);
+    return claimed > 0 && net[part.function] < kStays * claimed;
+  });
+}
 
 std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole) {
   std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
                                                        : find_parts(evidence.paths, weights);
+  if (!evidence.paths.are_types()) drop_moved(evidence.paths, parts);
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
   std::vector<Culprit> out(parts.size());
   for_each_parallel(parts.size(), evidence.paths.size(),
@@ -59,6 +79,23 @@ double growth_of(const GrowthPaths& paths, const Weights& weights) {
   return sum;
 }
 
+/// Growth that no function can be named for: the input recorded no stack.
+double unnamed_growth(const GrowthPaths& paths) {
+  double sum = 0;
+  for (const GrowthPath& path : paths.all()) {
+    if (path.growth > 0 && paths.report().view->function(paths.functions(path).back()).pseudo)
+      sum += static_cast<double>(path.growth);
+  }
+  return sum;
+}
+
+Event unnamed_event(const GrowthReport& report, double unnamed) {
+  const auto text = [&](double bytes) { return value_text(std::llround(bytes), report.unit, true, kPageNumbers); };
+  const auto grew = static_cast<double>(report.grew);
+  return {Event::Kind::partial, "Most of the growth has no stack",
+          prose_of(text(unnamed), " of ", text(grew), ", ", percent_of(unnamed / grew))};
+}
+
 void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   const Explained& explained = evidence.explained;
   story.judged = explained.judged;
@@ -81,7 +118,8 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   });
   if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
   keep_enough(story.culprits, story.explained);
-  story.covered = story.explained > 0 ? std::min(1.0, net_of(story.culprits) / story.explained) : 0;
+  const double all = explained.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
+  story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
   std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
   if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
   if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
@@ -144,14 +182,18 @@ void tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict
   auto story = std::make_shared<Story>();
   story->first = first;
   const bool has_stacks = stacks != nullptr && stacks->view != nullptr;
+  double unnamed = 0;
   if (has_stacks) {
     story->snapshots = std::max<std::size_t>(2, stacks->series_length);
     const GrowthPaths paths(*stacks);
     const SumJudge judge(*stacks, axis);
     const Explained explained = explain(paths, judge, verdicts);
     fill(*story, *stacks, {paths, judge, explained});
+    unnamed = paths.are_types() ? 0 : unnamed_growth(paths);
   }
   story->events = events_of(report);
+  if (has_stacks && unnamed > kMostUnnamed * static_cast<double>(stacks->grew))
+    story->events.push_back(unnamed_event(*stacks, unnamed));
   put_into_words(report, axis, *story);
   story->next = next_command(report, *story);
   if (has_stacks) story->bands = bands_of(*stacks, *story);

@@ -33,6 +33,10 @@ void tell_failure(GrowthReport& report, const OutOfMemory& failure);
 PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, StackId no_stack,
                      const SnapshotRef& operand);
 
+/// The contents of one snapshot: `heap` has its rows by stack. `owners`, where given, are its parts.
+PeakStory held_story(MemoryPeak heap, std::shared_ptr<const StackView> view, StackId no_stack,
+                     const SnapshotRef& operand, const OwnerReport* owners);
+
 /// What would have held less when an allocation failed, in place of the advice for the peak. `moment`: before it.
 void advise_at_failure(PeakStory& peak, const MemoryPeak& moment, const OutOfMemory& failure);
 
@@ -49,8 +53,11 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
 /// The same of their low points, cuda::memory_low(). Before tell_peaks(), whose line comes first.
 void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak& after);
 
-/// Of object graphs: how much more each culprit's type keeps alive, and the place that holds more of it. After tell().
-/// `retained` and `paths` are of the same snapshots.
-void tell_objects(GrowthReport& report, const RetainedReport& retained, const PathReport& paths);
+/// Of devices whose allocator reserves more while no more is in use: fragmentation is the answer. After tell().
+void tell_reserved(GrowthReport& report, const ReservedBytes& before, const ReservedBytes& after);
+
+/// Of object graphs: the culprits are the containers that keep more, where any does. After tell(). `owners` compares
+/// the report's two ends; `axis`: null without times.
+void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxis* axis = nullptr);
 
 }  // namespace snapdiff::story

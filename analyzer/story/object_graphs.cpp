@@ -1,82 +1,207 @@
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
+#include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
+#include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::story {
 namespace {
 
-constexpr std::size_t kStepsShown = 2;  // of a path, the nearest to what it holds
+constexpr std::size_t kMostOwners = 5;
+constexpr double kEnoughOwned = 0.9;  // of what all owners gained
 
-bool is_array(std::string_view type) { return type.starts_with('[') || type.starts_with('('); }
+/// Rows of a report by the type that they are of.
+class TypeRows {
+ public:
+  explicit TypeRows(const GrowthReport& report) : report_(report) {
+    std::vector<FrameView> frames;
+    for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
+      report.frames(report.rows[row], frames);
+      if (frames.size() == 1) row_of_.try_emplace(frames.front().function, row);
+    }
+  }
+  /// Graphs name the kind too: "[J (primitive array)".
+  std::optional<std::uint32_t> find(std::string_view type) const {
+    auto at = row_of_.find(type);
+    if (at == row_of_.end() && type.ends_with(')')) at = row_of_.find(type.substr(0, type.rfind(" (")));
+    return at == row_of_.end() ? std::nullopt : std::optional(at->second);
+  }
+  FrameView frame(std::uint32_t row) const {
+    std::vector<FrameView> frames;
+    report_.frames(report_.rows[row], frames);
+    return frames.front();
+  }
 
-/// Paths name the kind too: "[J (primitive array)".
-bool is_type(std::string_view with_kind, std::string_view type) {
-  return with_kind == type || (with_kind.starts_with(type) && with_kind.substr(type.size()).starts_with(" ("));
-}
+ private:
+  const GrowthReport& report_;
+  std::unordered_map<std::string_view, std::uint32_t> row_of_;
+};
 
-/// "HashMap" of "java.util.HashMap", "JLeak" of "JLeak (class)".
-std::string_view short_type(std::string_view type) {
-  if (type.ends_with(')') && !type.starts_with('(')) type = type.substr(0, type.rfind(" ("));
+std::string_view without_package(std::string_view type) {
+  if (type.find_first_of(" /<:") != std::string_view::npos) return type;
   const std::size_t dot = type.rfind('.');
   return dot == std::string_view::npos || dot + 1 == type.size() ? type : type.substr(dot + 1);
 }
 
-/// "held by global.registry › Map.table": the last steps, without the arrays that collections keep their items in.
-Prose held_by(const GrowingPlace& place) {
-  std::size_t last = place.path.size();
-  while (last > 1 && is_array(place.path[last - 1].type)) --last;
-  const std::size_t first = last - std::min(last, kStepsShown);
-  Writer out;
-  out << "held by ";
-  for (std::size_t i = first; i < last; ++i) {
-    if (i > first) out << " \u203a ";
-    out.name(short_type(place.path[i].type));
-    // The reference that leads on, as the source has it: registry of global.
-    const std::string_view label =
-        i + 1 < place.path.size() ? std::string_view(place.path[i + 1].label) : std::string_view();
-    if (!label.empty() && label != "[x]") (out << ".").name(label);
+/// "keeps 3 600 more Order, in 8 of 8 steps".
+std::string pace_of(const Owner& owner, const Culprit& culprit) {
+  std::string text;
+  const std::int64_t more = owner.held.growth();
+  if (!owner.detached_type.empty()) text = "detached DOM: " + count(owner.detached.growth()) + " nodes more";
+  if (more > 0) {
+    text.append(text.empty() ? "keeps " : ", ")
+        .append(count(more))
+        .append(" more ")
+        .append(without_package(owner.type));
   }
-  return out.take();
+  if (!culprit.verdict.word.empty() && culprit.verdict.word != "GROWING" && culprit.verdict.word != "RISING")
+    text.append(text.empty() ? "" : ", ").append(culprit.verdict.reason);
+  else if (culprit.steps > 1)
+    text.append(text.empty() ? "in " : ", in ") += count(culprit.rises) + " of " + count(culprit.steps) + " steps";
+  return text;
 }
 
-/// The growing place on the path by which most of the type's growth is reached; null without one.
-const GrowingPlace* growing_place_of(const PathReport& paths, std::string_view type) {
-  for (const PathRow& row : paths.rows) {  // most growth first
-    if (row.growing < 0 || row.path.empty() || !is_type(row.path.back().type, type)) continue;
-    const GrowingPlace& place = paths.growing[static_cast<std::size_t>(row.growing)];
-    return place.path.empty() ? nullptr : &place;
+void name(const Owner& owner, Culprit& culprit) {
+  Writer holder;
+  if (owner.detached_type.empty()) {
+    holder.name(owner.holder);
+  } else {
+    (holder << "detached DOM ")
+        .name(std::string_view(owner.detached_type).substr(0, owner.detached_type.rfind(" (native)")));
   }
-  return nullptr;
+  culprit.text.name = holder.take();
+  Writer via;
+  if (!owner.detached_type.empty()) (via << "held by ").name(owner.holder);
+  if (!owner.above.empty()) (via << (owner.detached_type.empty() ? "in " : " in ")).name(owner.above);
+  culprit.text.via = via.take();
+  culprit.text.pace = pace_of(owner, culprit);
+}
+
+Culprit culprit_of(const Owner& owner, const TypeRows& types, const SumJudge& judge, const GrowthReport& report) {
+  Culprit out;
+  out.is_owner = true;
+  out.own = owner.own;
+  out.value = owner.retained;
+  out.objects = owner.held;
+  out.share = report.grew > 0
+                  ? std::min(1.0, static_cast<double>(owner.retained.growth()) / static_cast<double>(report.grew))
+                  : 0;
+  for (const std::string& type : owner.types) {
+    if (const auto row = types.find(type)) out.rows.push_back(*row);
+  }
+  const std::optional<std::uint32_t> held = types.find(owner.type);
+  if (held) out.path = {types.frame(*held)};
+  if (out.rows.empty() && held) out.rows = {*held};
+  std::sort(out.rows.begin(), out.rows.end());
+  out.rows.erase(std::unique(out.rows.begin(), out.rows.end()), out.rows.end());
+  for (const double value : judge.values(out.rows)) out.values.push_back(std::llround(value));
+  out.steps = out.values.size() - 1;
+  for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;
+  if (judge.has_series()) {
+    out.verdict = judge.judge(out.rows);
+    if (held) {
+      const Verdict of_type = judge.judge_type(std::vector<std::uint32_t>{*held});
+      if (document::gravity(of_type.word) > document::gravity(out.verdict.word)) out.verdict = of_type;
+    }
+    if (!judge.is_judged()) out.verdict.word.clear();
+  }
+  name(owner, out);
+  return out;
 }
 
 }  // namespace
 
-void tell_objects(GrowthReport& report, const RetainedReport& retained, const PathReport& paths) {
-  if (report.story == nullptr || !retained.has_bytes) return;
-  std::unordered_map<std::string_view, std::int64_t> growth;
-  for (const RetainedRow& row : retained.rows)
-    growth[row.type] += row.last().retained.bytes - row.first().retained.bytes;
-  auto story = std::make_shared<Story>(*report.story);
-  const auto retained_by = [&](const Culprit& culprit) {
-    const auto found = culprit.path.empty() ? growth.end() : growth.find(culprit.path.back().function);
-    return found == growth.end() ? std::int64_t{0} : found->second;
-  };
-  for (Culprit& culprit : story->culprits) {
-    const std::int64_t more = retained_by(culprit);
-    if (more <= 0) continue;
-    std::string& pace = culprit.text.pace;
-    pace.append(pace.empty() ? "" : ", ").append("retains ").append(value_text(more, "bytes", true, kPageNumbers));
-    if (const GrowingPlace* place = growing_place_of(paths, culprit.path.back().function))
-      culprit.text.via = held_by(*place);
+std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole) {
+  std::vector<PeakPart> out;
+  for (const Owner& owner : owners.owners) {
+    const double share =
+        static_cast<double>(owner.retained.current) / static_cast<double>(std::max<std::int64_t>(whole, 1));
+    if (out.size() == kMostOwners || share < kLeastShare) break;
+    PeakPart part;
+    part.is_owner = true;
+    part.own = owner.own;
+    part.value = {owner.retained.current, owner.retained.current};
+    part.objects = {owner.held.current, owner.held.current};
+    part.share = share;
+    name(owner, part);
+    part.text.label = "keeps";
+    part.text.growth = sized(owner.retained.current);
+    part.text.share = percent_of(share);
+    part.text.pace = count(owner.held.current) + " " + std::string(without_package(owner.type));
+    out.push_back(std::move(part));
   }
-  std::stable_sort(story->culprits.begin(), story->culprits.end(), [&](const Culprit& a, const Culprit& b) {
+  std::stable_sort(out.begin(), out.end(), [](const PeakPart& a, const PeakPart& b) { return a.own && !b.own; });
+  return out;
+}
+
+void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxis* axis) {
+  const bool by_stack = report.options.by == GroupBy::stack;
+  const GrowthReport* types_report = by_stack ? &report : report.by_stack.get();
+  if (report.story == nullptr || types_report == nullptr || types_report->view == nullptr) return;
+  const TypeRows types(*types_report);
+  const SumJudge judge(*types_report, axis);
+  std::vector<Culprit> found;
+  double all = 0;
+  for (const Owner& owner : owners.owners) all += static_cast<double>(owner.retained.growth());
+  for (const Owner& owner : owners.owners) {
+    if (static_cast<double>(owner.retained.growth()) < kLeastShare * all) continue;
+    found.push_back(culprit_of(owner, types, judge, *types_report));
+  }
+  auto story = std::make_shared<Story>(*report.story);
+  // Dead objects have no owner.
+  const auto is_dead = [](const Culprit& c) { return !c.path.empty() && c.path.back().function == kDeadSpace; };
+  std::erase_if(story->levelled, is_dead);
+  if (found.empty()) {
+    std::erase_if(story->culprits, is_dead);
+    report.story = std::move(story);
+    return;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Culprit& a, const Culprit& b) {
     if (document::gravity(a.verdict.word) != document::gravity(b.verdict.word))
       return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
-    return a.own != b.own ? a.own : retained_by(a) > retained_by(b);
+    return a.own && !b.own;
   });
+  double held = 0;
+  std::size_t kept = 0;
+  while (kept < found.size() && kept < kMostOwners && held < kEnoughOwned * all)
+    held += static_cast<double>(found[kept++].value.growth());
+  found.resize(kept);
+  // A container that levelled off is not a culprit beside one that still grows.
+  const int rising = document::gravity("RISING");
+  const auto rises = [&](const Culprit& c) { return document::gravity(c.verdict.word) >= rising; };
+  if (rises(found.front())) {
+    const auto end = std::stable_partition(found.begin(), found.end(), rises);
+    for (auto at = end; at != found.end(); ++at) held -= static_cast<double>(at->value.growth());
+    story->levelled.insert(story->levelled.begin(), std::make_move_iterator(end), std::make_move_iterator(found.end()));
+    found.erase(end, found.end());
+  }
+  story->culprits = std::move(found);
+  story->explained = static_cast<double>(types_report->grew);
+  story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
+  story->verdict = story->culprits.front().verdict.word;
+  story->judged = false;
+  std::vector<std::uint32_t> told;
+  for (const Culprit& culprit : story->culprits) told.insert(told.end(), culprit.rows.begin(), culprit.rows.end());
+  const auto is_told = [&](const Culprit& c) {
+    return std::any_of(c.rows.begin(), c.rows.end(),
+                       [&](std::uint32_t row) { return std::find(told.begin(), told.end(), row) != told.end(); });
+  };
+  std::erase_if(story->levelled, [&](const Culprit& c) { return !c.is_owner && is_told(c); });
+  put_into_words(report, axis, *story);
+  story->bands = bands_of(*types_report, *story);
+  story->next = next_command(report, *story);
+  if (!by_stack) {
+    for (Culprit& culprit : story->culprits) culprit.rows.clear();
+  }
+  report.suspects = suspects_of(*story, by_stack);
   report.story = std::move(story);
 }
 

@@ -6,6 +6,7 @@
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 #include "snapdiff/library_frames.hpp"
 #include "snapdiff/role_names.hpp"
 
@@ -34,6 +35,14 @@ Site site_of(std::vector<FrameView>& frames) {
   return frames.empty() ? Site{} : Site{frames.front(), via};
 }
 
+/// In the order of its letters. The same text of a dictionary is not read to see that: many lines are of one file.
+struct Text {
+  std::string_view text;
+  friend bool operator<(const Text& a, const Text& b) {
+    return (a.text.data() != b.text.data() || a.text.size() != b.text.size()) && a.text < b.text;
+  }
+};
+
 /// Rows of one line and role.
 struct Held {
   Site site;
@@ -58,7 +67,7 @@ class PeakParts {
       site.frame.function = "[no stack recorded]";
       site.frame.pseudo = true;
     }
-    Held& sum = sums_[{row.role, site.frame.function, site.frame.file, site.frame.line}];
+    Held& sum = sums_[{Text{row.role}, Text{site.frame.function}, Text{site.frame.file}, site.frame.line}];
     if (sum.blocks == 0) {
       sum.site = site;
       sum.role = row.role;
@@ -107,7 +116,7 @@ class PeakParts {
 
   const StackView& view_;
   StackId no_stack_;
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t>, Held> sums_;
+  std::map<std::tuple<Text, Text, Text, std::int32_t>, Held> sums_;
   std::vector<FrameView> frames_;
 };
 
@@ -237,6 +246,12 @@ class PeakAdvice {
     if (!gaps_matter_ || !peak_.reserved || peak_.expandable) return;
     const std::int64_t unused = *peak_.reserved - peak_.bytes;
     if (!is_worth(unused)) return;
+    // Releasable bytes need another call, not another allocator.
+    if (peak_.cached && peak_.cached->releasable.bytes >= peak_.cached->fragments.bytes) {
+      lines_.push_back(prose_of(sized(unused), " are reserved and not in use: torch.cuda.empty_cache() gives ",
+                                sized(peak_.cached->releasable.bytes), " of that back"));
+      return;
+    }
     lines_.push_back(prose_of(
         sized(unused), " are reserved and not in use: expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps ",
         "less of that"));
@@ -343,6 +358,30 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
   return out;
 }
 
+PeakStory held_story(MemoryPeak heap, std::shared_ptr<const StackView> view, StackId no_stack,
+                     const SnapshotRef& operand, const OwnerReport* owners) {
+  PeakStory out;
+  if (owners != nullptr) out.parts = owned_parts(*owners, heap.bytes);
+  if (out.parts.empty()) {
+    PeakParts parts(*view, no_stack);
+    for (const PeakRow& row : heap.rows) parts.add(row);
+    parts.most(heap.bytes, out);
+  }
+  out.roles.resize(out.parts.size());
+  out.headline = prose_of(sized(heap.bytes), " in use");
+  out.figures = amount_of(heap.blocks, "object") + "; one snapshot shows what is held, not what grows: take a second " +
+                "one later under the same load";
+  Writer next;
+  if (!operand.ref.empty()) {
+    next << (owners != nullptr ? "snapdiff retained" : "snapdiff top --by function --cum");
+    story::operand(next, operand);
+  }
+  out.next = next.take();
+  out.facts = std::move(heap);
+  out.view = std::move(view);
+  return out;
+}
+
 void advise_at_failure(PeakStory& peak, const MemoryPeak& moment, const OutOfMemory& failure) {
   peak.advice.clear();
   // Where it would fail without any gap, fewer gaps are no help.
@@ -358,6 +397,8 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
   if (report.story == nullptr || peak == nullptr || peak->facts.bytes == 0) return;
   auto story = std::make_shared<Story>(*report.story);
   if (is_series) {
+    if (!story->headline.empty() && story->headline.front().text.starts_with("No leak"))
+      story->headline.push_back({", " + sized(peak->facts.bytes) + " at the peak", false});
     story->also.insert(story->also.begin(), prose_of(kAtPeak, sized(peak->facts.bytes),
                                                      " in use: ", shares_text(peak->facts, 0, kRolesInFigures)));
   } else {

@@ -16,10 +16,13 @@ namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kMostChanges = 3;
-constexpr double kWorthAChange = 0.01;  // of the larger of two moments
-constexpr std::size_t kFewLines = 2;    // prove nothing about all of forward
-constexpr double kWorthALine = 0.02;    // of the activations
-constexpr double kSameRatio = 0.02;     // so far apart, ratios are the same
+constexpr double kWorthAChange = 0.01;   // of the larger of two moments
+constexpr std::size_t kFewLines = 2;     // prove nothing about all of forward
+constexpr double kWorthALine = 0.02;     // of the activations
+constexpr double kWorthReserved = 0.05;  // of what is reserved: growth beside that of what is in use
+constexpr double kSameRatio = 0.02;      // so far apart, ratios are the same
+
+std::string growth_text_of(std::int64_t bytes) { return value_text(bytes, "bytes", true, kPageNumbers); }
 
 /// "2.00"
 std::string ratio_text(double ratio) {
@@ -113,6 +116,7 @@ std::string guess_text(const PeakStory& before, const PeakStory& after) {
   constexpr std::string_view kAlike = ", all else alike: another ";
   const std::optional<Scaling> scaling = scaling_of(before, after);
   if (!scaling) return std::string(kAlike) + "batch size or length of sequence?";
+  if (scaling->is_even() && std::abs(scaling->most - 1) <= kSameRatio) return "; lines of forward are alike";
   if (scaling->is_even())
     return "; everything in forward " + ratio_text(scaling->most) + std::string(kAlike) +
            "batch size or length of sequence?";
@@ -152,6 +156,27 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
     line << " (" << next << ")";
   }
   say_first(report, line.take(), std::move(next));
+}
+
+void tell_reserved(GrowthReport& report, const ReservedBytes& before, const ReservedBytes& after) {
+  if (report.story == nullptr) return;
+  const Change reserved{before.reserved, after.reserved}, allocated{before.allocated, after.allocated};
+  const std::int64_t unused = reserved.growth() - std::max<std::int64_t>(allocated.growth(), 0);
+  if (static_cast<double>(unused) < kWorthReserved * static_cast<double>(after.reserved)) return;
+  // More that can go back is a cache of blocks of many sizes; more that cannot lies between blocks in use.
+  const std::int64_t fragments = after.cached.fragments.bytes, releasable = after.cached.releasable.bytes;
+  Writer line;
+  line << "allocated " << growth_text_of(allocated.growth()) << ", reserved " << growth_text_of(reserved.growth())
+       << ": fragmentation; " << sized(fragments) << " in blocks that cannot go back, " << sized(releasable)
+       << " releasable";
+  if (releasable > 0) line << ": torch.cuda.empty_cache() gives that back";
+  if (!after.expandable) line << "; expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps it from growing";
+  auto story = std::make_shared<Story>(*report.story);
+  if (story->culprits.empty())
+    story->no_culprit =
+        "allocated " + growth_text_of(allocated.growth()) + ", reserved " + growth_text_of(reserved.growth());
+  story->also.insert(story->also.begin(), line.take());
+  report.story = std::move(story);
 }
 
 void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak& after) {

@@ -9,6 +9,7 @@
 #include "analyzer/story/sum_judge.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -22,7 +23,7 @@ inline constexpr std::size_t kManyCallers = 4;
 
 /// What has to be explained: how much each path weighs when culprits are looked for.
 ///   weight   per path, >= 0; 0 for paths that do not belong to this group
-///   verdict  per path, its own; without a word where there is no series or the path changes less than the floor
+///   verdict  per path, its own; without a word where the path changes less than the floor; empty without a series
 ///   moved    per path: it rises by what others that end in the same function lose
 struct Weights {
   std::vector<double> weight;
@@ -36,10 +37,19 @@ struct Explained {
   std::vector<Verdict> verdict;
   std::vector<std::uint8_t> moved;
   bool judged = false;  ///< `growing` holds what verdicts chose
+
+  const Verdict& verdict_of(std::size_t path) const {
+    static const Verdict kNone;
+    return verdict.empty() ? kNone : verdict[path];
+  }
 };
 
 /// `verdicts`: of the rows of the report, or empty.
 Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts);
+
+/// Marks paths that climb by what others that end in the same functions lose: the last one, or the last ones where that
+/// allocates for others too.
+std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge);
 
 /// Growth that belongs together, and the function that it is called by.
 struct Part {
@@ -69,6 +79,9 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole);
 /// Rows without callers (types, size classes): the parts of `weights` with the user's own types before those that a
 /// runtime makes on behalf of others, where both climb.
 std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights);
+
+/// The containers of one heap that hold most, at most five, none below kLeastShare of its bytes.
+std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole);
 
 /// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.
 std::vector<Suspect> suspects_of(const Story& story, bool with_rows);

@@ -39,6 +39,10 @@ class Words {
   }
 
   void fill(Culprit& culprit) const {
+    culprit.text.label = label_of(culprit);
+    culprit.text.growth = growth(report_, culprit.value.growth());
+    culprit.text.share = percent_of(culprit.share);
+    if (culprit.is_owner) return;  // object_graphs.cpp names it
     Writer name;
     if (culprit.path.empty()) {
       name << "[no stack recorded]";
@@ -48,9 +52,6 @@ class Words {
     culprit.text.name = name.take();
     culprit.text.place = culprit.path.empty() ? Prose{} : place_of(culprit.path.back());
     if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
-    culprit.text.label = label_of(culprit);
-    culprit.text.growth = growth(report_, culprit.value.growth());
-    culprit.text.share = percent_of(culprit.share);
     culprit.text.pace = pace(culprit);
   }
 

@@ -23,6 +23,8 @@ constexpr double kWrapperRows = 0.5;     // of all paths: a function that most o
 constexpr std::size_t kWrapperCallers = 3;
 constexpr std::size_t kWrapperDepth = 3;
 constexpr std::size_t kMostParts = 32;
+constexpr double kSomeObjects = 32;    // objects; fewer may be as many as others by chance
+constexpr double kSameObjects = 0.02;  // relative; an item may be half made while a snapshot is taken
 
 /// A path on its way from the root.
 struct Walker {
@@ -132,7 +134,7 @@ class Walk {
         held += child.weight;
         heavy.push_back({std::exchange(child.walkers, {}), child.weight});
       }
-      if (!at_root && (heavy.empty() || held < kSplits * node.weight)) {
+      if (!at_root && (heavy.empty() || held < kSplits * node.weight || are_one_item(heavy, ends))) {
         pieces.emplace_back();
         for (const Walker& walker : node.walkers) pieces.back().push_back(walker.path);
         pieces.back().insert(pieces.back().end(), beside.begin(), beside.end());
@@ -147,6 +149,29 @@ class Walk {
       at_root = false;
     }
     return pieces;
+  }
+
+  double objects_of(std::uint32_t path) const {
+    double sum = 0;
+    for (const std::uint32_t row : paths_.rows(paths_[path]))
+      sum += static_cast<double>(paths_.report().rows[row].objects.growth());
+    return sum;
+  }
+
+  /// Whether the same number of objects grew in each of these: parts of one item, allocated in several functions.
+  /// `ends`: what the function that calls them allocates itself.
+  bool are_one_item(const std::vector<Node>& children, const std::vector<std::uint32_t>& ends) const {
+    if (!paths_.report().has_objects) return false;
+    std::vector<double> objects;
+    for (const Node& child : children) {
+      objects.push_back(0);
+      for (const Walker& walker : child.walkers) objects.back() += objects_of(walker.path);
+    }
+    if (!ends.empty()) objects.push_back(0);
+    for (const std::uint32_t p : ends) objects.back() += objects_of(p);
+    if (objects.size() < 2) return false;
+    const auto [least, most] = std::minmax_element(objects.begin(), objects.end());
+    return *least >= kSomeObjects && *most - *least <= kSameObjects * *most;
   }
 
   /// Moves `node` down while one child carries it on, and gives the children of where it stops, by function. Returns

@@ -73,7 +73,7 @@ std::string demangle(std::string_view linker_name, Demangle how) {
 std::string demangle(std::string_view linker_name, Demangle how, std::uint64_t& written) {
   std::string name(linker_name);
   if (how == Demangle::none) return name;
-  if (std::optional<std::string> rust = demangle_rust_v0(linker_name)) {
+  if (std::optional<std::string> rust = demangle_rust_v0(linker_name, written)) {
     name = *std::move(rust);
   } else if (rust = demangle_rust_legacy(linker_name); rust) {
     name = *std::move(rust);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -279,12 +281,8 @@ class DictionaryNamer {
 };
 
 const Column* default_column(const Snapshot& snapshot) {
-  if (const Column* column = snapshot.column("inuse_space")) return column;
-  if (const Column* column = snapshot.column(snapshot.facts.default_metric)) return column;
-  for (const Column& column : snapshot.samples.columns) {
-    if (column.type.unit == "bytes") return &column;
-  }
-  return nullptr;
+  const MetricList metrics = metric_list(snapshot.samples.columns, snapshot.facts.default_metric);
+  return snapshot.column(default_metric(std::span(&metrics, 1)));
 }
 
 void add_bytes(std::int64_t& sum, std::int64_t value) {

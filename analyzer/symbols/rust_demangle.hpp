@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ inline constexpr std::size_t kMaxRustOutput = 1U << 16;  ///< back references ca
 std::optional<std::string> demangle_rust_legacy(std::string_view name);
 
 /// "_RNvNtCs1234_7mycrate3foo3bar" -> "mycrate::foo::bar": RFC 2603. Crate hashes are left out.
-std::optional<std::string> demangle_rust_v0(std::string_view name);
+/// `written`, also where a name fails: the characters and steps that it took are added, which hostile names make many.
+std::optional<std::string> demangle_rust_v0(std::string_view name, std::uint64_t& written);
 
 }  // namespace snapdiff::symbols

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <utility>
 
 #include "analyzer/symbols/rust_demangle.hpp"
 #include "analyzer/symbols/rust_v0_cursor.hpp"
@@ -41,14 +42,18 @@ class V0Reader : V0Cursor {
 
   std::optional<std::string> read() {
     path(true);
+    work_ = out_.size() + steps_;
     // The crate that instantiated it: of no interest, but part of the grammar.
     if (ok_ && at_ < text_.size() && is_upper(text_[at_])) {
       silent_ = true;
       path(false);
     }
     if (!ok_ || (at_ < text_.size() && text_[at_] != '.' && text_[at_] != '$')) return std::nullopt;
-    return out_;
+    return std::move(out_);
   }
+
+  /// Characters and steps, once it was read.
+  std::uint64_t work() const { return work_; }
 
  private:
   void path(bool in_value) {
@@ -379,17 +384,21 @@ class V0Reader : V0Cursor {
   }
 
   std::uint64_t bound_ = 0;  // lifetimes that are bound here
+  std::uint64_t work_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::string> demangle_rust_v0(std::string_view name) {
+std::optional<std::string> demangle_rust_v0(std::string_view name, std::uint64_t& written) {
   if (name.starts_with("__R")) name.remove_prefix(1);
   if (!name.starts_with("_R") || name.size() < 3 || !is_upper(name[2])) return std::nullopt;
   for (const char c : name) {
     if (static_cast<unsigned char>(c) >= 0x80) return std::nullopt;
   }
-  return V0Reader(name.substr(2)).read();
+  V0Reader reader(name.substr(2));
+  std::optional<std::string> out = reader.read();
+  written += reader.work();
+  return out;
 }
 
 }  // namespace snapdiff::symbols

@@ -1,4 +1,5 @@
 #include "analyzer/symbols/symbol_files.hpp"
+#include "analyzer/symbols/root_path.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -95,6 +96,12 @@ SymbolFiles::SymbolFiles(const SymbolOptions& options) : options_(options) {
   }
 }
 
+std::string SymbolFiles::located(const std::string& path) const {
+  const std::string& root = options_.sysroot;
+  if (root.empty() || root == "/" || !path.starts_with(root)) return path;
+  return path_below(root, std::string_view(path).substr(root.size()));
+}
+
 void SymbolFiles::add_folder(const std::string& path) {
   folders_.push_back(path);
   std::vector<std::string> found;
@@ -127,7 +134,7 @@ void SymbolFiles::add_file(const std::string& path, bool asked_for) {
                "more than " + std::to_string(kMaxSymbolFiles) + " binaries given, the others are left out");
     return;
   }
-  Result<ElfHead> head = read_elf_head(path);
+  Result<ElfHead> head = read_elf_head(located(path));
   if (head) {
     files_.push_back(*std::move(head));
     return;
@@ -146,8 +153,8 @@ std::string SymbolFiles::perf_map(std::optional<std::int64_t> pid) const {
       if (base_name(path) == name) return path;
     }
     std::error_code ignored;
-    if (options_.recorded_paths && fs::is_regular_file(options_.sysroot + "/tmp/" + name, ignored))
-      return options_.sysroot + "/tmp/" + name;
+    const std::string path = located(options_.sysroot + "/tmp/" + name);
+    if (options_.recorded_paths && fs::is_regular_file(path, ignored)) return path;
     return {};
   }
   return perf_maps_.size() == 1 ? perf_maps_.front() : std::string();
@@ -165,7 +172,7 @@ std::optional<ElfHead> SymbolFiles::by_build_id(const std::string& build_id, boo
   std::vector<std::string> roots = folders_;
   if (want_dwarf) roots.push_back(options_.sysroot + "/usr/lib/debug");
   for (const std::string& root : roots) {
-    Result<ElfHead> head = read_elf_head(id_path(root, build_id));
+    Result<ElfHead> head = read_elf_head(located(id_path(root, build_id)));
     if (head && head->build_id == build_id && (want_dwarf ? head->has_dwarf : head->has_code)) return *std::move(head);
   }
   return std::nullopt;
@@ -229,12 +236,13 @@ void SymbolFiles::find_binary(const ModuleQuery& module, SymbolFileChoice& choic
   if (given_first && try_binary(module, files_[same_name.front()], false, choice)) return;
   std::optional<ElfHead> tried;
   if (options_.recorded_paths && module.name.starts_with('/')) {
-    Result<ElfHead> head = read_elf_head(options_.sysroot + module.name);
+    const std::string path = located(options_.sysroot + module.name);
+    Result<ElfHead> head = read_elf_head(path);
     if (head) {
       tried = *head;
       if (try_binary(module, *head, true, choice)) return;
-    } else if (std::error_code ignored; fs::exists(options_.sysroot + module.name, ignored)) {
-      choice.notes.add(Severity::warning, name + ": " + options_.sysroot + module.name + ": " + head.error().message);
+    } else if (std::error_code ignored; fs::exists(path, ignored)) {
+      choice.notes.add(Severity::warning, name + ": " + path + ": " + head.error().message);
     }
   }
   if (std::optional<ElfHead> head = by_build_id(module.build_id, false)) {
@@ -275,7 +283,8 @@ void SymbolFiles::find_debug(const ModuleQuery& module, SymbolFileChoice& choice
   for (auto it = from; it != to; ++it) given.push_back(it->second);
   std::sort(given.begin(), given.end());
   for (const std::size_t i : given) candidates.push_back(files_[i].path);
-  for (const std::string& path : candidates) {
+  for (const std::string& candidate : candidates) {
+    const std::string path = located(candidate);
     Result<ElfHead> head = read_elf_head(path);
     if (!head) {
       if (head.error().code != ErrorCode::io)
@@ -318,7 +327,8 @@ void SymbolFiles::find_alt(SymbolFileChoice& choice) const {
     for (const std::string& root : folders_) candidates.push_back(id_path(root, holder->alt_build_id));
     candidates.push_back(id_path(options_.sysroot + "/usr/lib/debug", holder->alt_build_id));
   }
-  for (const std::string& path : candidates) {
+  for (const std::string& candidate : candidates) {
+    const std::string path = located(candidate);
     const Result<ElfHead> head = read_elf_head(path, true);
     if (head && same_build_id(head->build_id, holder->alt_build_id)) {
       choice.alt_path = path;

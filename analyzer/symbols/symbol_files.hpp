@@ -43,6 +43,8 @@ class SymbolFiles {
     std::string why;
   };
 
+  /// `path`; where it begins with the system root, what it leads to below that root.
+  std::string located(const std::string& path) const;
   void add_folder(const std::string& path);
   void add_file(const std::string& path, bool asked_for);
   /// Given files with the module's name, the likeliest first.

@@ -105,40 +105,44 @@ std::vector<bool> judged_rows(const GrowthReport& report) {
 
 }  // namespace
 
+Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis) {
+  const std::size_t n = overall.series_length;
+  thread_local std::vector<double> values, counts;
+  thread_local std::vector<std::int64_t> scratch;
+  thread_local std::vector<std::uint8_t> known;
+  const std::span<const std::int64_t> whole = overall.series.row(row, scratch);
+  values.assign(whole.begin(), whole.end());
+  Points points{values, {}, {}, {}, error_of(overall, overall.rows[row]), floor, overall.unit, overall.metric};
+  if (axis != nullptr && axis->places.size() == n) points.times = axis->places;
+  if (overall.series.has_unknown()) {
+    overall.series.known_row(row, known);
+    points.known = known;
+  }
+  if (row < overall.object_place.size() && overall.object_place[row] != GrowthReport::kNoPlace) {
+    const std::span<const std::int64_t> objects = overall.object_series.row(overall.object_place[row], scratch);
+    counts.assign(objects.begin(), objects.end());
+    points.counts = counts;
+  }
+  return judge(points);
+}
+
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis, std::optional<double> wanted) {
   std::vector<Verdict> verdicts;
   const std::size_t n = overall.series_length;
   if (n == 0 || overall.series.size() != n * overall.rows.size()) return verdicts;
   const double floor = wanted ? *wanted : kFloorShare * largest_total(overall);
-  const bool uneven = axis != nullptr && axis->places.size() == n;
   verdicts.resize(overall.rows.size());
   const std::vector<bool> judged = judged_rows(overall);
   constexpr std::size_t kBlock = 1024;
   const std::size_t blocks = (verdicts.size() + kBlock - 1) / kBlock;
   for_each_parallel(blocks, verdicts.size(), [&](std::size_t block) {
-    std::vector<double> values(n), counts(n);
-    std::vector<std::int64_t> scratch;
-    std::vector<std::uint8_t> known;
     const std::size_t end = std::min(verdicts.size(), (block + 1) * kBlock);
     for (std::size_t row = block * kBlock; row < end; ++row) {
-      if (!judged[row]) {
+      if (judged[row]) {
+        verdicts[row] = judge_row(overall, row, floor, axis);
+      } else {
         verdicts[row].reason = "one of many rows that are seldom there: the heaviest alone are judged";
-        continue;
       }
-      const std::span<const std::int64_t> whole = overall.series.row(row, scratch);
-      std::copy(whole.begin(), whole.end(), values.begin());
-      Points points{values, {}, {}, {}, error_of(overall, overall.rows[row]), floor, overall.unit, overall.metric};
-      if (uneven) points.times = axis->places;
-      if (overall.series.has_unknown()) {
-        overall.series.known_row(row, known);
-        points.known = known;
-      }
-      if (row < overall.object_place.size() && overall.object_place[row] != GrowthReport::kNoPlace) {
-        const std::span<const std::int64_t> objects = overall.object_series.row(overall.object_place[row], scratch);
-        std::copy(objects.begin(), objects.end(), counts.begin());
-        points.counts = counts;
-      }
-      verdicts[row] = judge(points);
     }
   });
   return verdicts;

@@ -9,18 +9,13 @@ namespace snapdiff::trend {
 
 namespace {
 
-std::string p_text(double p) {
-  if (p >= .995) return "p > 0.99";
-  const auto hundredths = std::lround(p * 100);
-  return concat(hundredths < 10 ? "p 0.0" : "p 0.", hundredths);
-}
-
 std::string spikes_text(const Findings& found) {
   if (found.spikes == 0) return {};
   return concat("; ", found.spikes, found.spikes == 1 ? " spike set aside" : " spikes set aside");
 }
 
 std::string cycle_text(const Findings& found) {
+  if (found.waves > 0) return " beside a wave";
   return found.cycle == 0 ? std::string() : concat(" beside a cycle of ", found.cycle, " snapshots");
 }
 
@@ -45,6 +40,12 @@ std::string pace_text(double slope, std::string_view unit) {
 
 }  // namespace
 
+std::string p_text(double p) {
+  if (p >= .995) return "p > 0.99";
+  const auto hundredths = std::lround(p * 100);
+  return concat(hundredths < 10 ? "p 0.0" : "p 0.", hundredths);
+}
+
 std::size_t doublings(std::span<const double> values) {
   std::size_t count = 0;
   for (std::size_t i = 1; i < values.size(); ++i) {
@@ -60,7 +61,7 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
   const double slope = found.slope;
   const std::size_t half = found.values.size() / 2;
   const double early = slope_of(found.values.first(half), std::span(found.fit->tables->place).first(half));
-  const bool everywhere = found.late_slope >= .65 * slope && early >= .5 * found.fit->slope;
+  const bool everywhere = found.keeps_pace() && early >= .5 * found.fit->slope;
   const std::string where = everywhere ? concat(", steady over all ", found.values.size(), " snapshots")
                                        : concat(", +", amount(found.late_slope, unit), " in its last half");
   return concat("+", pace_text(slope, unit), where, cycle_text(found), "; ", p_text(found.p_of(Group::climbing)),
@@ -92,7 +93,8 @@ std::string reason_step(const Findings& found, std::string_view unit) {
   const std::string what = cuts.size() == 1
                                ? std::string(jump > 0 ? "one jump of " : "one drop of ")
                                : concat(cuts.size(), jump > 0 ? " jumps, the last of " : " jumps, the last a drop of ");
-  return concat(what, amount(std::abs(jump), unit), " at snapshot ", last + 1, ", level since", spikes_text(found));
+  return concat(what, amount(std::abs(jump), unit), " at snapshot ", last + 1,
+                last + 1 < values.size() ? ", level since" : ", the last", spikes_text(found));
 }
 
 std::string reason_shrinking(const Findings& found, std::string_view unit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace snapdiff::trend {
@@ -36,18 +37,24 @@ double largest_fall(std::span<const double> values) {
 
 /// With a line and a cycle of at least three whole periods as the best shape, what the cycle takes
 /// back each time undoes no climb: its phases' mean distances from the line are taken out first.
-double fall_beside_cycle(std::span<const double> values, const Fit& fit) {
+void take_out_cycle(const Fit& fit, double slope, std::vector<double>& residual) {
   const Tables::Cycle& cycle = fit.tables->cycles[fit.cycle_period - 2];
   std::array<double, kLongestCycle> offset{};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    offset[cycle.phase[i]] += values[i] - fit.mean - fit.slope * fit.tables->t[i];
+  for (std::size_t i = 0; i < residual.size(); ++i)
+    offset[cycle.phase[i]] += residual[i] + (fit.slope - slope) * fit.tables->t[i];
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const std::size_t phase = cycle.phase[i];
+    residual[i] += (fit.slope - slope) * fit.tables->t[i] - offset[phase] * cycle.inverse[phase];
   }
+}
+
+double fall_beside_cycle(std::span<const double> values, const Fit& fit) {
   thread_local std::vector<double> without;
   without.clear();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t phase = cycle.phase[i];
-    without.push_back(values[i] - offset[phase] * cycle.inverse[phase]);
-  }
+  for (std::size_t i = 0; i < values.size(); ++i)
+    without.push_back(values[i] - fit.mean - fit.slope * fit.tables->t[i]);
+  take_out_cycle(fit, fit.slope, without);
+  for (std::size_t i = 0; i < values.size(); ++i) without[i] += fit.slope * fit.tables->t[i];
   return largest_fall(without);
 }
 
@@ -66,6 +73,18 @@ bool thirds_climb(std::span<const double> values, double slope) {
     most = *high;
   }
   return true;
+}
+
+/// Of a long series each value may fall far and the climb be plain: its means over stretches are looked at.
+bool stretches_climb(std::span<const double> values, double rise) {
+  constexpr std::size_t kStretches = 16;
+  if (values.size() < kLong) return false;
+  std::array<double, kStretches> means{};
+  for (std::size_t i = 0; i < kStretches; ++i) {
+    const std::size_t begin = i * values.size() / kStretches, end = (i + 1) * values.size() / kStretches;
+    for (std::size_t k = begin; k < end; ++k) means[i] += values[k] / static_cast<double>(end - begin);
+  }
+  return largest_fall(means) <= rise / 2;
 }
 
 /// t of the quadratic term beside constant and line.
@@ -115,9 +134,9 @@ bool dependent(Shape shape) {
 /// `pace`: of the last half, as a share of the slope.
 bool slows_down(std::span<const double> values, const Fit& fit, Shape best, double pace) {
   if (values.size() >= 8 && pace < kLevelledOff) return true;
-  if (pace >= .65) return false;
+  if (pace >= kKeepsPace) return false;
   if (adds_up(best) && slowing_t(values, fit) < -2) return true;
-  return quadratic_t(values, fit) < -2 && pace < (dependent(best) ? .35 : .65);
+  return quadratic_t(values, fit) < -2 && pace < (dependent(best) ? .35 : kKeepsPace);
 }
 
 void weigh(const Fit& fit, Findings& found) {
@@ -126,6 +145,7 @@ void weigh(const Fit& fit, Findings& found) {
     if (shape.log_odds > most || &shape == &fit.shapes.front()) {
       most = shape.log_odds;
       found.best = shape.shape;
+      found.best_coefficient = shape.coefficient;
     }
   }
   double sum = 0;
@@ -164,6 +184,39 @@ void weigh_sampling(double sample, Findings& found) {
 
 }  // namespace
 
+Climb climb_of(const Findings& found) {
+  const Fit& fit = *found.fit;
+  const std::vector<double>& t = fit.tables->t;
+  const std::size_t n = found.values.size();
+  thread_local std::vector<double> residual;
+  residual.clear();
+  for (std::size_t i = 0; i < n; ++i) residual.push_back(found.values[i] - fit.mean - fit.slope * t[i]);
+  Climb out{{}, fit.slope, fit.tables->t_spread, static_cast<double>(n) - 2};
+  if (found.best == Shape::line_cycle) {
+    const Tables::Cycle& cycle = fit.tables->cycles[fit.cycle_period - 2];
+    take_out_cycle(fit, found.best_coefficient, residual);
+    out = {{}, found.best_coefficient, cycle.t_spread, static_cast<double>(n - fit.cycle_period) - 1};
+  } else if (found.best == Shape::line_wave) {
+    const Tables::Wave& wave = fit.tables->waves[fit.wave];
+    for (std::size_t i = 0; i < n; ++i) residual[i] += (fit.slope - found.best_coefficient) * t[i];
+    for (const std::vector<double>* base : {&wave.first, &wave.second}) {
+      const double share = std::inner_product(residual.begin(), residual.end(), base->begin(), 0.0);
+      for (std::size_t i = 0; i < n; ++i) residual[i] -= share * (*base)[i];
+    }
+    out = {{}, found.best_coefficient, wave.line_squares, static_cast<double>(n) - 4};
+  } else if (found.best == Shape::flat_then_line) {
+    double mean = 0;
+    const auto risen = [&](std::size_t i) {
+      return found.best_coefficient * std::max(0.0, fit.tables->place[i] - fit.tables->place[fit.bend]);
+    };
+    for (std::size_t i = 0; i < n; ++i) mean += risen(i) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) residual[i] = found.values[i] - fit.mean - (risen(i) - mean);
+    out.freedom -= 1;
+  }
+  out.residual = residual;
+  return out;
+}
+
 std::size_t remove_spikes(std::span<double> values, double noise_variance) {
   const std::size_t n = values.size();
   if (n < 8) return 0;
@@ -198,7 +251,8 @@ Findings find_out(std::span<const double> values, const Tables& tables, double s
   found.rise = fit.slope * static_cast<double>(values.size() - 1);
   found.large = std::abs(found.rise) >= std::max(floor, kLargeShare * std::abs(fit.mean)) && found.rise != 0;
   found.largest_fall = largest_fall(values);
-  found.kept = found.largest_fall <= found.rise / 2 || thirds_climb(values, fit.slope);
+  found.kept =
+      found.largest_fall <= found.rise / 2 || thirds_climb(values, fit.slope) || stretches_climb(values, found.rise);
   const bool cycles = found.best == Shape::line_cycle && values.size() >= 3 * fit.cycle_period;
   if (!found.kept && cycles && fall_beside_cycle(values, fit) <= found.rise / 2) {
     found.kept = true;

@@ -233,7 +233,8 @@ class Fitter {
       const double rss = rc_ - first * first - second * second;
       best = std::max(best, evidence(rss, 3) - 1.5 * ln_);
       const double slope = fast_dot(wave.line, s_.y) / wave.line_squares;
-      best_line.offer(evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_, slope);
+      if (best_line.offer(evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_, slope))
+        fit_.wave = static_cast<std::size_t>(&wave - tables_.waves.data());
     }
     add(Shape::wave, Group::level, best);
     rising(Shape::line_wave, best_line.log_odds, best_line.coefficient);
@@ -335,7 +336,7 @@ class Fitter {
       const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
         const double spread = squares - sum * sum / size_;
-        if (ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, 0)) ramp.coefficient = ry / spread;
+        ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, ry / spread);
       }
       if (n_ >= 6 && c <= n_ - 5) {
         // Products of t with min(t, c): t^2 up to c, c t beyond.
@@ -345,7 +346,7 @@ class Fitter {
         const double spread = late_squares - late_sum * late_sum / size_;
         const double late_y = iy - ry;
         const double log_odds = evidence(rc_ - late_y * late_y / spread, 2) - ln_ + std::log(.7);
-        if (late.offer(log_odds, 0)) late.coefficient = late_y / spread;
+        if (late.offer(log_odds, late_y / spread)) fit_.bend = c;
       }
     }
     add(Shape::ramp_then_flat, Group::warm_up, ramp.log_odds, ramp.coefficient);

@@ -97,6 +97,8 @@ struct Fit {
   std::vector<Evidence> shapes;
   const Tables* tables = nullptr;
   std::size_t cycle_period = 0;   ///< of the best line with a cycle; 0: none was tried
+  std::size_t wave = 0;           ///< of the best line with a wave: which of the tables'
+  std::size_t bend = 0;           ///< last flat point of the best flat then line
   std::vector<std::size_t> cuts;  ///< first point after each jump, of the best of one to three steps
   double mean = 0;
   double range = 0;

@@ -19,22 +19,21 @@ constexpr std::size_t kTableDoubles = 3;
 /// 95 % band of the slope (README.md, "The band").
 void set_band(const Findings& found, Verdict& verdict) {
   const Fit& fit = *found.fit;
-  const std::span<const double> values = found.values;
-  const auto n = static_cast<double>(values.size());
+  const std::size_t count = found.values.size();
+  const auto n = static_cast<double>(count);
   verdict.slope_low = verdict.slope_high = verdict.slope;
-  if (values.size() < 3) return;
-  double products = 0;
-  double previous = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double residual = values[i] - fit.mean - fit.slope * fit.tables->t[i];
-    if (i > 0) products += residual * previous;
-    previous = residual;
+  if (count < 3) return;
+  const Climb climb = climb_of(found);
+  double products = 0, rss = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    rss += climb.residual[i] * climb.residual[i];
+    if (i > 0) products += climb.residual[i] * climb.residual[i - 1];
   }
-  double r = fit.line_rss > 0 ? products / fit.line_rss : 0;
-  if (values.size() >= 8) r += 2 / n;
+  double r = rss > 0 ? products / rss : 0;
+  if (count >= 8) r += 2 / n;
   r = std::clamp(r, 0.0, .9);
-  double centre = fit.slope;
-  double error = std::sqrt(fit.line_rss / (n - 2)) / std::sqrt(fit.tables->t_spread) * std::sqrt((1 + r) / (1 - r));
+  double centre = climb.slope;
+  double error = std::sqrt(rss / climb.freedom / climb.spread) * std::sqrt((1 + r) / (1 - r));
   const double d = fit.mean_step;
   const double walk_error = std::sqrt(std::max(0.0, fit.step_squares - (n - 1) * d * d) / (n - 2) / (n - 1));
   if (found.wander >= .1 && walk_error > error) {
@@ -51,7 +50,18 @@ struct Said {
   std::string word, reason;
 };
 
-Said rest(const Findings& found, std::string_view unit) {
+/// True for a large rise that never falls and exceeds its error. Such a series is not noise, whatever the odds say.
+bool never_falls(const Findings& found, const Verdict& verdict) {
+  return found.large && found.largest_fall == 0 && verdict.slope_low > 0;
+}
+
+Said rising(const Findings& found) {
+  return found.slowing ? Said{"SATURATING", reason_saturating(found)} : Said{"RISING", reason_rising(found)};
+}
+
+Said rest(const Findings& found, std::string_view unit, const Verdict& verdict) {
+  const bool bends = found.p_of(Group::warm_up) > found.p_of(Group::climbing) && found.late_slope < found.slope;
+  if (never_falls(found, verdict)) return bends ? Said{"SATURATING", reason_saturating(found)} : rising(found);
   const double freedom = static_cast<double>(found.values.size()) - 2;
   const double sd = std::sqrt(found.fit->line_rss / freedom);
   if (sd > kNoisy * std::abs(found.fit->mean) || found.leads(Group::walk)) return {"NOISY", reason_noisy(found, unit)};
@@ -62,12 +72,13 @@ Said rest(const Findings& found, std::string_view unit) {
 std::optional<Said> climbing_leads(const Findings& found, std::string_view unit) {
   if (found.p_of(Group::climbing) < .5 || (found.large && !found.kept)) return Said{"NOISY", reason_noisy(found, unit)};
   if (!found.large || found.rise <= 0) return std::nullopt;
-  return found.slowing ? Said{"SATURATING", reason_saturating(found)} : Said{"RISING", reason_rising(found)};
+  return rising(found);
 }
 
-Said choose_word(const Findings& found, std::string_view unit) {
+/// `verdict`: with its band. What may be level by it is not GROWING, whatever the odds.
+Said choose_word(const Findings& found, std::string_view unit, const Verdict& verdict) {
   const double climbing = found.p_of(Group::climbing);
-  const bool climbs = found.large && found.rise > 0 && found.kept && !found.slowing && !found.by_chance;
+  const bool climbs = found.large && verdict.slope_low > 0 && found.kept && !found.slowing && !found.by_chance;
   if (found.values.size() >= kJudgedFrom && climbing >= found.wanted && climbs)
     return {"GROWING", reason_growing(found, unit)};
   if (found.leads(Group::climbing)) {
@@ -79,9 +90,9 @@ Said choose_word(const Findings& found, std::string_view unit) {
   const double steps = found.p_of(Group::steps);
   if (warm_up + steps >= kHarmless) {
     if (steps >= warm_up) return {"STEP", reason_step(found, unit)};
-    if (found.warm_up > 0) return {"SATURATING", reason_saturating(found)};
+    if (found.warm_up > 0 && found.late_slope < found.slope) return {"SATURATING", reason_saturating(found)};
   }
-  return rest(found, unit);
+  return rest(found, unit, verdict);
 }
 
 /// Variance of each value as the fits may not do better than. Of a sampled series the survivors keep their samples:
@@ -119,16 +130,23 @@ void judge_shapes(Part part, const Points& points, Verdict& verdict) {
   const double stretch = part.places.empty() ? 1 : to_places(part.places);
   const Tables& tables = Tables::of(values.size(), part.places);
   thread_local Fit fit;
-  Findings found =
-      find_out(values, tables, stretch, known_variance(values, points.error), points.error.sample, points.floor, fit);
-  found.spikes = spikes;
-  verdict.p = found.p_of(Group::climbing);
-  verdict.slope = found.slope;
-  verdict.rise = found.rise;
-  set_band(found, verdict);
-  Said said = choose_word(found, points.unit);
-  verdict.word = std::move(said.word);
-  verdict.reason = std::move(said.reason);
+  const auto look = [&](std::size_t waves) {
+    Findings found =
+        find_out(values, tables, stretch, known_variance(values, points.error), points.error.sample, points.floor, fit);
+    found.spikes = spikes;
+    found.waves = waves;
+    verdict.p = found.p_of(Group::climbing);
+    verdict.slope = found.slope;
+    verdict.rise = found.rise;
+    set_band(found, verdict);
+    Said said = choose_word(found, points.unit, verdict);
+    verdict.word = std::move(said.word);
+    verdict.reason = std::move(said.reason);
+    return found.large && found.rise > 0;
+  };
+  const bool may_climb = look(0);
+  if (!may_climb || verdict.word == "GROWING" || values.size() < kLong) return;
+  if (const std::size_t waves = take_out_waves(values, tables); waves > 0) look(waves);
 }
 
 /// The known values and where they are, in steps of the whole series. Reused: judging allocates nothing.
@@ -198,9 +216,14 @@ void judge_values(const Points& points, Verdict& verdict) {
     const auto [low, high] = std::minmax_element(present.values.begin(), present.values.end());
     if (*high > *low && *high - *low >= points.floor) {
       judge_shapes(present, points, verdict);
+      if (absent == 0 || (verdict.word != "FLAT" && verdict.word != "NOISY")) return;
+    }
+    if (absent == 0) {
+      verdict.word = "FLAT";
+      verdict.reason = "level where it is listed";
       return;
     }
-    // Came at once and stayed: not there before, level since.
+    // Came and stayed: not there before, no trend since.
   } else {
     judge_shapes(chosen.from(0), points, verdict);
   }

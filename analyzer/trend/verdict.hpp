@@ -61,6 +61,9 @@ inline Verdict judge(std::span<const double> values, double noise_variance, doub
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr,
                                 std::optional<double> floor = {});
 
+/// One of them, by a floor of the caller's.
+Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis = nullptr);
+
 /// The first snapshot of the part to judge: the one after the last restart; 0 without one. Totals that
 /// collapse again and again (a collector at work) are no restarts.
 std::size_t judged_from(const SeriesReport& series);

@@ -132,7 +132,7 @@ else
 fi
 if [ -n "$store" ]; then
   "$snapdiff" --db "$store" import "$@" || code=3
-  [ -z "$keep" ] || "$snapdiff" --db "$store" prune --keep "$keep" || code=3
+  [ -z "$keep" ] || "$snapdiff" --db "$store" prune --keep "$keep" --yes || code=3
 fi
 [ "$code" -eq 0 ] || say "some results are missing in $out"
 say "results are in $out: $(cd "$out" && echo ./* | sed 's,\./,,g')"

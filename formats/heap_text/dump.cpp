@@ -18,6 +18,7 @@ constexpr const char* kTooBig = ", expected it to fit in 64 bits";
 class Resolver {
  public:
   explicit Resolver(DumpReader& dump) {
+    hides_runtime_ = dump.builder.facts().producer == "go" && !dump.symbols.empty();
     begin_.reserve(dump.addresses.size() + 1);
     begin_.push_back(0);
     std::uint64_t outside = 0;
@@ -46,6 +47,7 @@ class Resolver {
       spec.offset = spec.offset - region->start + region->offset;
     }
     const auto lines = dump.symbols.find(address);
+    if (lines.empty() && is_of_runtime(dump, address)) return true;
     if (lines.empty()) frames_.push_back(dump.builder.frame(spec));
     for (std::size_t i = 0; i < lines.size(); ++i) {
       spec.function = lines[i].function;
@@ -56,8 +58,16 @@ class Resolver {
     return region != nullptr || !lines.empty();
   }
 
+  /// Go prints each frame of a stack but those of its runtime at both ends (printStackRecord in runtime/pprof). Their
+  /// addresses are left out as well: they name nothing, and differ from build to build.
+  bool is_of_runtime(const DumpReader& dump, std::uint64_t address) const {
+    return hides_runtime_ && dump.nameless.find(address) == NumberRows::kAbsent &&
+           dump.nameless.find(address - 1) == NumberRows::kAbsent;
+  }
+
   std::vector<std::size_t> begin_;
   std::vector<FrameId> frames_;
+  bool hides_runtime_ = false;
 };
 
 [[noreturn]] void fail_address(const DumpReader& dump, std::string_view line, const char* where, Number number) {
@@ -144,6 +154,10 @@ void attribute_residue(DumpReader& dump, const Values& header, const Values& sum
   }
   if (rows_exceed) facts.notes.add(Severity::warning, "the rows add up to more than the totals in the header");
   if (rest == Values{}) return;
+  // Writers that scale each row round it to a byte; a missing row has an object at least.
+  const auto rows = static_cast<std::int64_t>(dump.stacks.size());
+  if (rest.inuse_objects == 0 && rest.alloc_objects == 0 && rest.inuse_space <= rows && rest.alloc_space <= rows)
+    return;
   // gperftools before 2.16 builds the dump in 1 MiB and drops the rows that do not fit.
   constexpr std::uint64_t kWriterBuffer = 1u << 20;
   constexpr std::uint64_t kLongestRow = 4096;
@@ -165,8 +179,12 @@ bool leave_out_cut_line(DumpReader& dump) {
 Snapshot finish(DumpReader& dump) {
   SnapshotBuilder& builder = dump.builder;
   builder.facts().format_detail = dump.detail;
-  builder.add_heap_columns(dump.has_alloc);
-  const std::size_t columns = dump.has_alloc ? 4 : 2;
+  if (dump.count_name.empty()) {
+    builder.add_heap_columns(dump.has_alloc);
+  } else {
+    builder.add_column({dump.count_name, "count"});
+  }
+  const std::size_t columns = !dump.count_name.empty() ? 1 : dump.has_alloc ? 4 : 2;
   if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && dump.addresses.size() > 0) {
     builder.notes().add(Severity::warning,
                         "no memory map: frames are bare addresses, comparable within one process only");
@@ -187,6 +205,11 @@ Snapshot finish(DumpReader& dump) {
     for (const std::uint32_t address : dump.stacks.frames(i)) {
       const auto expanded = resolver.frames(address);
       frames.insert(frames.end(), expanded.begin(), expanded.end());
+    }
+    if (frames.empty() && !dump.stacks.frames(i).empty()) {
+      FrameSpec runtime;
+      runtime.function = builder.function("runtime.(hidden)", {});
+      frames.push_back(builder.frame(runtime));
     }
     if (frames.size() > kMaxFrames) {
       fail(ErrorCode::limit, "stack too deep: more than 1000000 frames with inlined functions");
@@ -214,8 +237,9 @@ void read_dump(DumpReader& dump, Dump wanted) {
     return read_jemalloc(dump);
   }
   if ((found == Dump::gperftools || found == Dump::go_text) && wanted != Dump::jemalloc) {
+    const bool counts = !count_name(line).empty();
     dump.lines.unread();
-    return read_heap_profile(dump);
+    return counts ? read_count_profile(dump) : read_heap_profile(dump);
   }
   const std::string refused = refused_relative(line);
   if (!refused.empty()) fail(ErrorCode::unsupported, refused, dump.lines.line_offset());

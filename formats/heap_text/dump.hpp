@@ -29,11 +29,13 @@ struct DumpReader {
   NumberRows addresses;
   RawStacks stacks;
   SymbolTable symbols;
+  NumberRows nameless;  ///< addresses of Go's comments that give no name
   MemoryMap map;
   Sampler sampler;
   Values unattributed;                       ///< what the header has and the rows have not
   bool has_alloc = false;                    ///< the allocated-ever pair says something
   bool addresses_need_map = true;            ///< false where the addresses are those of the file (Go)
+  std::string count_name;                    ///< the only column of Go's profiles that count; "" for a heap
   std::string detail;                        ///< SnapshotFacts::format_detail
   std::vector<std::uint32_t> frames;         ///< scratch: the stack of the last row, rows of `addresses`
   std::vector<std::uint64_t> row_addresses;  ///< scratch: the same as they are written
@@ -48,6 +50,8 @@ void read_symbol_section(DumpReader& dump);
 /// The header line and all that follows, to the end of the input. The line reader is before the
 /// header. Throw Failure: malformed, unsupported (header types that are not heaps), limit.
 void read_heap_profile(DumpReader& dump);
+/// "goroutine profile: total 7", then "2 @ 0x… 0x…" and comments. The total is that of the rows.
+void read_count_profile(DumpReader& dump);
 void read_jemalloc(DumpReader& dump);
 /// Whichever of the two the next line opens, as far as `wanted` allows it: symbolized stands for
 /// both, gperftools and go_text for one another.

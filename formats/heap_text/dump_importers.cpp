@@ -10,7 +10,8 @@ using namespace heap_text;
 constexpr FormatInfo kGperftoolsInfo{
     "gperftools", "gperftools/tcmalloc heap profile, text (also growth, fragmentation, old jemalloc)", "*.heap",
     "regions of the memory map that hold no code"};
-constexpr FormatInfo kGoTextInfo{"go-text", "Go heap profile, text (debug=1)", "*.txt",
+constexpr FormatInfo kGoTextInfo{"go-text",
+                                 "Go heap profile, text (debug=1); also goroutines, threads and own profiles", "*.txt",
                                  "numbers of runtime.MemStats beyond the heap's own; which frames were inlined"};
 constexpr FormatInfo kJemallocInfo{"jemalloc", "jemalloc heap profile, heap_v2 text", "*.heap",
                                    "the split of each stack by thread; thread names"};

@@ -2,7 +2,11 @@
 #include <limits>
 
 #include "formats/heap_text/dump.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/in_quotes.hpp"
 #include "formats/text/printed_frame.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {
@@ -51,7 +55,10 @@ bool read_frame(DumpReader& dump, std::string_view text) {
   at.skip_blanks();
   std::uint64_t pc = 0;
   if (!at.take("0x") || at.hex(pc) != Number::ok) return false;
-  if (!at.skip_blanks()) return at.at_end();  // a frame without symbol
+  if (!at.skip_blanks()) {  // a frame without symbol
+    if (at.at_end()) dump.nameless.intern(pc);
+    return at.at_end();
+  }
   if (dump.symbols.contains(pc)) return true;
   const std::string_view rest = trim(at.rest());
   const std::size_t plus = offset_begin(rest);
@@ -75,6 +82,43 @@ bool read_go_comment(DumpReader& dump, std::string_view line) {
   if (!has_prefix(line, "#")) return false;
   line.remove_prefix(1);
   return read_frame(dump, line) || read_counter(dump, line);
+}
+
+void read_count_profile(DumpReader& dump) {
+  std::string_view line;
+  dump.lines.next(line);
+  dump.count_name = count_name(trim(line));
+  Cursor header(line.substr(line.rfind(' ') + 1));
+  std::int64_t total = 0;
+  if (header.decimal(total) != Number::ok)
+    fail_found("header not readable", line, "NAME profile: total N", dump.lines.line_offset());
+  dump.addresses_need_map = false;
+  dump.detail = dump.count_name;
+  SnapshotFacts& facts = dump.builder.facts();
+  facts.producer = "go";
+  facts.sampling = Sampling::exact;
+  reserve_rows(dump);
+  std::int64_t sum = 0;
+  while (dump.lines.next(line)) {
+    Cursor at(line);
+    at.skip_blanks();
+    if (is_digit(at.peek())) {
+      if (leave_out_cut_line(dump)) break;
+      Values values;
+      if (at.decimal(values.inuse_objects) != Number::ok || (at.skip_blanks(), !at.take('@')))
+        fail_found("row not recognised", line, "count @ addresses", dump.lines.line_offset());
+      read_addresses(dump, at, line);
+      if (!snapdiff::checked_add(sum, values.inuse_objects, sum))
+        fail(ErrorCode::limit, "sum over the rows is beyond 2^63-1, expected it to fit in 64 bits",
+             dump.lines.line_offset());
+      add_row(dump, values);
+    } else if (at.peek() == '#' && !read_go_comment(dump, line) && dump.lines.terminated()) {
+      // "# labels: {"k":"v"}" is no frame.
+      dump.builder.notes().add(Severity::info, "comments that are no frames, left out", dump.lines.line_offset());
+    }
+  }
+  if (sum != total)
+    facts.lose(concat("the rows hold ", std::to_string(sum), " of ", std::to_string(total), ", which the header says"));
 }
 
 }  // namespace snapdiff::formats::heap_text

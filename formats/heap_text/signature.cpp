@@ -1,5 +1,6 @@
 #include "formats/heap_text/signature.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -51,9 +52,20 @@ std::size_t indent_of(std::string_view line) {
 
 }  // namespace
 
+std::string_view count_name(std::string_view line) {
+  constexpr std::string_view kTotal = " profile: total ";
+  constexpr std::size_t kLongestName = 64;
+  const std::size_t total = line.substr(0, kLongestName).find(kTotal);
+  if (total == std::string_view::npos || total == 0 || total + kTotal.size() == line.size()) return {};
+  const std::string_view name = line.substr(0, total);
+  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '.' || c == '/'; });
+  return is_name && is_digit(line[total + kTotal.size()]) ? name : std::string_view();
+}
+
 Signature signature_of(std::string_view line) {
   line.remove_prefix(indent_of(line));
   if (has_prefix(line, "heap profile:")) return heap_profile(line);
+  if (!count_name(line).empty()) return {Dump::go_text, true};
   if (has_prefix(line, "heap_v2/")) {
     return {Dump::jemalloc, line.size() > 8 && is_digit(line[8])};
   }
@@ -116,18 +128,6 @@ std::string refused_relative(std::string_view head) {
   if (has_prefix(line, "--- contention")) return "this is a contention profile, expected a heap profile";
   if (has_prefix(line, "--- mutex:")) return "this is a mutex profile, expected a heap profile";
   if (has_prefix(line, "--- threadz")) return "this is a list of threads, expected a heap profile";
-  // Go: "goroutine profile: total 7", "threadcreate profile: total 3".
-  constexpr std::string_view kTotal = " profile: total ";
-  const std::size_t total = line.substr(0, 64).find(kTotal);
-  if (total != std::string_view::npos && total > 0 && line.substr(0, total).find(' ') == std::string_view::npos &&
-      total + kTotal.size() < line.size() && is_digit(line[total + kTotal.size()])) {
-    std::string kind;
-    for (const char c : line.substr(0, total)) {
-      if (c < 'a' || c > 'z') return {};
-      kind += c;
-    }
-    return "this is a " + kind + " profile, expected a heap profile";
-  }
   return {};
 }
 

@@ -18,6 +18,10 @@ struct Signature {
   bool certain = false;  ///< the whole signature is there, not only how it begins
 };
 
+/// "goroutine" of "goroutine profile: total 7", the first line of Go's profiles that count and have no bytes: also of
+/// threads, leaked goroutines, and profiles of a program's own. "" for any other line.
+std::string_view count_name(std::string_view line);
+
 /// What `line`, the first one that is not preamble(), opens.
 Signature signature_of(std::string_view line);
 

@@ -50,6 +50,7 @@ struct ClassRow {
   bool is_dumped = false;
   bool is_laid_out = false;
   bool is_summed = false;
+  bool has_loader = false;           ///< not the virtual machine's own: the class goes when nothing holds its loader
   std::uint32_t own_bytes = 0;       ///< fields of its own
   std::uint32_t own_references = 0;  ///< how many of those are references
   OwnFields own;                     ///< the same fields by their size

@@ -13,6 +13,7 @@
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats::hprof {
 namespace {
@@ -21,6 +22,10 @@ constexpr std::size_t kMostVotes = std::size_t{1} << 22;
 constexpr std::string_view kUnnamedClass = "[unnamed class]";
 constexpr std::string_view kClassOfClasses = "java.lang.Class";
 constexpr std::string_view kWeakHolder = "java.lang.ref.Reference";
+constexpr std::string_view kSoftHolder = "java.lang.ref.SoftReference";
+
+constexpr int kMostAncestors = 64;      // of a class; deeper ones are taken for no soft reference
+constexpr std::uint32_t kIntType = 10;  // of a primitive array
 
 constexpr std::array<std::string_view, 4> kKindNames = {"instance", "object array", "primitive array", "class"};
 
@@ -71,8 +76,10 @@ class Finisher {
     {
       const AddressIndex index(graph_->id);
       choose_model(index);
+      find_soft_classes();
       connect(index);
       add_roots(index);
+      find_dead_space();
       drop_repeated_ids(index);
     }
     add_types_and_sizes();
@@ -146,10 +153,53 @@ class Finisher {
     model_ = vote.winner();
   }
 
+  /// SoftReference and the classes below it.
+  void find_soft_classes() {
+    is_soft_.assign(classes_.size(), 0);
+    for (std::uint32_t row = 0; row < classes_.size(); ++row) {
+      std::uint32_t at = row;
+      for (int steps = 0; steps < kMostAncestors; ++steps) {
+        if (builder_.dictionary().strings[class_name_[at]] == kSoftHolder) is_soft_[row] = 1;
+        const std::optional<std::uint32_t> super = classes_.find(classes_[at].super);
+        if (is_soft_[row] != 0 || classes_[at].super == 0 || !super) break;
+        at = *super;
+      }
+    }
+    soft_label_ = static_cast<std::uint32_t>(builder_.string(kSoftReferent)) | kEdgeIsWeak;
+  }
+
+  /// An instance keeps its class, and that its loader: said once for each class, by its first instance.
+  void hold_class(const AddressIndex& index, std::size_t node, std::vector<std::uint8_t>& held) {
+    if (kind_of(kind_[node]) != Kind::instance) return;
+    const std::uint32_t row = row_of(kind_[node]);
+    if (!classes_[row].has_loader || held[row] != 0) return;
+    held[row] = 1;
+    add_edge(index, node, classes_[row].id, kClassLabel);
+  }
+
+  /// Collectors fill gaps with arrays that nothing refers to.
+  void find_dead_space() {
+    const ObjectGraph& graph = *graph_;
+    std::vector<bool> referred(graph.id.size());
+    for (const std::uint32_t to : graph.to) referred[to] = true;
+    for (const ObjectRoot& root : graph.roots) referred[root.node] = true;
+    is_dead_.resize(referred.size());
+    for (std::size_t node = 0; node < referred.size(); ++node) {
+      if (referred[node]) continue;
+      const std::uint32_t row = row_of(kind_[node]);
+      if (kind_of(kind_[node]) == Kind::primitive_array) {
+        is_dead_[node] = row == kIntType;
+      } else {
+        is_dead_[node] = contains(builder_.dictionary().strings[class_name_[row]], "jdk.internal.vm.Filler");
+      }
+    }
+  }
+
   void connect(const AddressIndex& index) {
     ObjectGraph& graph = *graph_;
     const std::size_t nodes = graph.id.size();
-    const std::size_t most = heap_.target.size() + heap_.late.size();
+    const std::size_t most = heap_.target.size() + heap_.late.size() + classes_.size();
+    std::vector<std::uint8_t> held(classes_.size(), 0);
     graph.edge_begin.reserve(nodes + 1);
     graph.to.reserve(most);
     graph.label.reserve(most);
@@ -157,9 +207,10 @@ class Finisher {
     for (std::size_t node = 0; node < nodes; ++node) {
       for (std::uint32_t count = heap_.edge_count.take_front(); count > 0; --count) {
         const std::uint64_t target = heap_.target.take_front();
-        add_edge(index, target, heap_.label.take_front());
+        add_edge(index, node, target, heap_.label.take_front());
       }
-      for (; late != heap_.late.end() && late->node == node; ++late) add_edge(index, late->target, late->label);
+      for (; late != heap_.late.end() && late->node == node; ++late) add_edge(index, node, late->target, late->label);
+      hold_class(index, node, held);
       graph.edge_begin.push_back(graph.to.size());
     }
     std::vector<RawHeap::LateEdge>().swap(heap_.late);
@@ -169,14 +220,17 @@ class Finisher {
     }
   }
 
-  void add_edge(const AddressIndex& index, std::uint64_t target, std::uint32_t label) {
+  void add_edge(const AddressIndex& index, std::size_t from, std::uint64_t target, std::uint32_t label) {
     const std::uint32_t node = index.find(target);
     if (node == AddressIndex::kAbsent) {
       ++dangling_;
       return;
     }
     graph_->to.push_back(node);
-    graph_->label.push_back((label & kEdgeIsIndex) != 0 ? label : label_[label]);
+    const std::uint32_t named = (label & kEdgeIsIndex) != 0 ? label : label_[label];
+    const bool soft = (label & kEdgeIsIndex) == 0 && (named & kEdgeIsWeak) != 0 &&
+                      kind_of(kind_[from]) == Kind::instance && is_soft_[row_of(kind_[from])] != 0;
+    graph_->label.push_back(soft ? soft_label_ : named);
   }
 
   void add_roots(const AddressIndex& index) {
@@ -232,6 +286,14 @@ class Finisher {
     return known[row];
   }
 
+  std::uint32_t dead_row() {
+    if (dead_row_ == kNoRow) {
+      dead_row_ = types_.row(graph_->types, builder_.string(""), builder_.string(kDeadSpace));
+      sums_.resize(graph_->types.size());
+    }
+    return dead_row_;
+  }
+
   /// Fields of java.lang.Class itself, which every class object has beside its statics.
   Contents class_contents() const {
     for (std::uint32_t row = 0; row < classes_.size(); ++row) {
@@ -253,7 +315,7 @@ class Finisher {
       }
       const auto bytes = static_cast<std::int64_t>(size_of(model_, of));
       graph.self_bytes.push_back(bytes);
-      kind_[node] = type_row(kind_[node]);
+      kind_[node] = is_dead_[node] ? dead_row() : type_row(kind_[node]);
       Sum& sum = sums_[kind_[node]];
       ++sum.count;
       if (!checked_add(sum.bytes, bytes, sum.bytes))
@@ -295,6 +357,10 @@ class Finisher {
   std::vector<Sum> sums_;  // by row of types
   TypeRows types_;
   std::uint64_t dangling_ = 0;
+  std::vector<std::uint8_t> is_soft_;  // by row of classes
+  std::uint32_t soft_label_ = 0;
+  std::vector<bool> is_dead_;  // by node: filled by the collector
+  std::uint32_t dead_row_ = kNoRow;
 };
 
 }  // namespace

@@ -176,7 +176,8 @@ void HeapDump::class_dump() {
   std::uint32_t edges = 0;
   const std::uint64_t super = take_id();
   edges += edge(super, 0) ? 1U : 0U;
-  edges += edge(take_id(), 1) ? 1U : 0U;
+  const bool has_loader = edge(take_id(), 1);
+  edges += has_loader ? 1U : 0U;
   edges += edge(take_id(), 2) ? 1U : 0U;
   edges += edge(take_id(), 3) ? 1U : 0U;
   take_id();
@@ -186,6 +187,7 @@ void HeapDump::class_dump() {
   const std::uint32_t static_bytes = statics(row, edges);
   fields(row);
   classes_[row].super = super;
+  classes_[row].has_loader = has_loader;
   classes_[row].is_dumped = true;
   add_node(id, Kind::class_object, row, static_bytes);
   heap.edge_count.push(edges);

@@ -22,8 +22,9 @@ constexpr std::uint32_t row_of(std::uint32_t packed) { return packed >> 2; }
 inline constexpr std::uint32_t kMostClasses = 1U << 30;
 
 /// Edges of classes that no field makes: rows 0 .. of ClassTable::field_name.
-inline constexpr std::string_view kFixedNames[] = {"<superclass>", "<class loader>", "<signers>", "<protection domain>",
-                                                   "<constant pool>"};
+inline constexpr std::string_view kFixedNames[] = {"<superclass>",        "<class loader>",  "<signers>",
+                                                   "<protection domain>", "<constant pool>", "<class>"};
+inline constexpr std::uint32_t kClassLabel = 5;  ///< of kFixedNames: from an instance to its class
 
 struct RawRoot {
   std::uint64_t id = 0;

@@ -159,7 +159,7 @@ class HprofReader {
     const std::uint32_t kept = std::min(length, kLongestName);
     have(kept, "a string");
     names_.add(id, std::string_view(p_, kept));
-    if (kept < length) notes_.add(Severity::warning, "names longer than 4096 bytes are cut", start);
+    if (kept < length) notes_.add(Severity::info, "names longer than 4096 bytes are cut", start);
     if (!bytes_.skip(p_, length)) fail_malformed("truncated: the input ends within a string", offset());
   }
 

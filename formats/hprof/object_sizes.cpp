@@ -1,12 +1,14 @@
 #include "formats/hprof/object_sizes.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace snapdiff::formats::hprof {
 namespace {
 
 // An overlap cannot be: it outweighs a fit, which may be chance.
 constexpr std::int64_t kOverlap = -4;
+constexpr std::int64_t kEnoughVotes = 32;  // fits; every dump of a virtual machine has thousands
 
 constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t to) { return (offset + to - 1) / to * to; }
 
@@ -44,11 +46,14 @@ FieldEnds field_ends(const FieldEnds& begin, const OwnFields& own) {
 
 // In kByClass's models only those classes differ that have gaps; where none does, the first of equals wins.
 // 64 bits: compressed references and class pointers; neither; class pointers only; references only;
-// compact headers (JDK 24) with and without compressed references. 32 bits, Android: one.
+// compact headers (JDK 24) with and without compressed references; the commonest with objects aligned to 16, for which
+// heaps of more than 32 GiB have compressed references. 32 bits, Android: one.
 ModelVote::ModelVote(std::uint32_t id_bytes)
-    : all_{{{12, 16, 4}, 0}, {{16, 24, 8}, 0}, {{12, 16, 8}, 0}, {{16, 24, 4}, 0}, {{8, 12, 8}, 0}, {kByClass[0], 0},
-           {kByClass[1], 0}, {kByClass[2], 0}, {kByClass[3], 0}, {{8, 12, 4}, 0},  {kByClass[4], 0}} {
-  constexpr std::size_t kSmall = 9;  // those of 32 bits, of which the first is a compact header's too
+    : all_{{{12, 16, 4}, 0}, {{16, 24, 8}, 0},        {{12, 16, 8}, 0},        {{16, 24, 4}, 0},
+           {{8, 12, 8}, 0},  {kByClass[0], 0},        {kByClass[1], 0},        {kByClass[2], 0},
+           {kByClass[3], 0}, {{12, 16, 4, 0, 16}, 0}, {{12, 16, 4, 1, 16}, 0}, {{16, 24, 4, 0, 16}, 0},
+           {{8, 12, 4}, 0},  {kByClass[4], 0}} {
+  constexpr std::size_t kSmall = 12;  // those of 32 bits, of which the first is a compact header's too
   candidates_ = id_bytes == 8 ? std::span<Candidate>(all_, kSmall + 1) : std::span<Candidate>(all_ + kSmall, 2);
 }
 
@@ -64,13 +69,18 @@ void ModelVote::add(const Contents& of, std::uint64_t distance) {
 }
 
 ObjectModel ModelVote::winner() const {
-  const auto less = [](const Candidate& a, const Candidate& b) { return a.votes < b.votes; };
+  // Gaps of a few objects fit the wider alignment by chance.
+  const auto votes = [](const Candidate& c) {
+    return c.model.alignment != 8 && c.votes < kEnoughVotes ? std::numeric_limits<std::int64_t>::min() : c.votes;
+  };
+  const auto less = [&](const Candidate& a, const Candidate& b) { return votes(a) < votes(b); };
   return std::max_element(candidates_.begin(), candidates_.end(), less)->model;
 }
 
 std::string text_of(const ObjectModel& model) {
   return "headers of " + std::to_string(model.header) + " bytes, of arrays " + std::to_string(model.array_header) +
          ", references of " + std::to_string(model.reference) +
+         (model.alignment != 8 ? ", objects aligned to " + std::to_string(model.alignment) : "") +
          (model.by_class != 0 ? ", the fields of each class after those of its ancestors" : "");
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace snapdiff::formats {
@@ -11,7 +12,7 @@ namespace snapdiff::formats {
 struct WholeBytes {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
-  std::string_view view() const { return {data.get(), size}; }
+  std::span<char> all() { return {data.get(), size}; }
 };
 
 /// Inflates all members of `compressed` at once, 1.6 times as fast as a stream. Nothing, when

@@ -163,7 +163,7 @@ Result<Input*> OpenedInput::body(bool to_the_cut) {
       if (std::optional<WholeBytes> inflated = gunzip_whole(**whole, at_once)) {
         inflated_ = std::move(*inflated);
         if (options_.progress) options_.progress((*whole)->size(), (*whole)->size());
-        body_ = std::make_unique<MemoryInput>(inflated_.view(), name_, compression());
+        body_ = std::make_unique<MemoryInput>(inflated_.all(), name_, compression());
       }
     }
     raw_->drop_whole();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "formats/input/give_back.hpp"
 #include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats {
@@ -19,6 +20,15 @@ Result<std::string_view> WindowInput::peek(std::size_t wanted) {
     }
   }
   return std::string_view(buffer_.get() + begin_, end_ - begin_);
+}
+
+void MemoryInput::forget(std::size_t n) {
+  const std::size_t end = std::min(own_.size(), offset_ + n);
+  if (end > forgotten_) forgotten_ += give_back(own_.data() + forgotten_, end - forgotten_);
+}
+
+void forget(Input& in, std::size_t n) {
+  if (auto* const memory = dynamic_cast<MemoryInput*>(&in)) memory->forget(n);
 }
 
 Status WindowInput::fill(std::size_t wanted) {

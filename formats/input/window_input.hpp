@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,20 +15,29 @@ namespace snapdiff::formats {
 /// Bytes that are all in memory; they must outlive the input.
 class MemoryInput final : public Input {
  public:
-  MemoryInput(std::string_view bytes, std::string name, std::string compression = {})
-      : bytes_(bytes), name_(std::move(name)), compression_(std::move(compression)) {}
+  MemoryInput(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
+  /// The input's own bytes: what it forgets goes back to the system.
+  MemoryInput(std::span<char> bytes, std::string name, std::string compression)
+      : bytes_(bytes.data(), bytes.size()), own_(bytes), name_(std::move(name)), compression_(std::move(compression)) {}
   Result<std::string_view> peek(std::size_t /*wanted*/) override { return bytes_.substr(offset_); }
   void consume(std::size_t n) override { offset_ += n; }
+  void forget(std::size_t n);
   std::uint64_t offset() const override { return offset_; }
   const std::string& name() const override { return name_; }
   std::string_view compression() const override { return compression_; }
 
  private:
   std::string_view bytes_;
+  std::span<char> own_;
+  std::size_t forgotten_ = 0;
   std::size_t offset_ = 0;
   std::string name_;
   std::string compression_;
 };
+
+/// The first `n` bytes of the last view will not be looked at again, though they are not consumed yet: an input of
+/// whose memory nobody else knows gives theirs back.
+void forget(Input& in, std::size_t n);
 
 /// A window over a ByteSource. It grows with what is asked for, as far as bytes really come, and
 /// shrinks again. An error stays: every later peek() returns it.

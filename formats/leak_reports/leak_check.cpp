@@ -1,13 +1,22 @@
 #include "formats/leak_reports/leak_check.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/concat.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
 constexpr std::size_t kMaxFrames = 1'000'000;
+constexpr std::string_view kStillReachable = "still reachable", kIndirectlyLost = "indirectly lost";
+/// Outermost functions of whole stacks.
+constexpr std::string_view kRoots[] = {"main",         "(below main)", "_start", "__libc_start_main",
+                                       "start_thread", "clone",        "clone3"};
 
 void add(Leaked& sum, const Leaked& more) {
   if (checked_add(sum.bytes, more.bytes, sum.bytes) && checked_add(sum.blocks, more.blocks, sum.blocks)) return;
@@ -16,8 +25,12 @@ void add(Leaked& sum, const Leaked& more) {
 
 }  // namespace
 
-LeakCheck::LeakCheck() {
+LeakCheck::LeakCheck(Reachable reachable) : has_reachable_(reachable == Reachable::listed) {
   builder_.add_heap_columns();
+  if (has_reachable_) {
+    builder_.add_column({"lost_objects", "count"});
+    builder_.add_column({"lost_space", "bytes"});
+  }
   facts().sampling = Sampling::exact;
 }
 
@@ -25,11 +38,13 @@ LabelSetId LeakCheck::kind_labels(std::string_view kind) {
   return builder_.labels({text_label(builder_, "kind", kind)});
 }
 
-void LeakCheck::open_record(std::string_view kind, Leaked leaked) {
+void LeakCheck::open_record(std::string_view kind, Leaked leaked, std::int64_t indirect) {
   close_record();
   kind_ = kind;
   leaked_ = leaked;
+  indirect_ = indirect;
   frames_.clear();
+  has_root_ = false;
   record_open_ = true;
 }
 
@@ -38,6 +53,7 @@ void LeakCheck::add_frame(const LeakFrame& frame) {
     fail(ErrorCode::limit, "stack too deep: more than 1000000 frames");
   }
   frames_.push_back(text::frame_of(builder_, frame));
+  has_root_ = has_root_ || std::find(std::begin(kRoots), std::end(kRoots), frame.function) != std::end(kRoots);
 }
 
 void LeakCheck::close_record() {
@@ -45,34 +61,58 @@ void LeakCheck::close_record() {
   record_open_ = false;
   ++records_;
   add(sums_[kind_], leaked_);
-  const std::int64_t values[] = {leaked_.blocks, leaked_.bytes};
-  builder_.add_row(builder_.stack(frames_), kind_labels(kind_), values);
+  const StackId stack = builder_.stack(frames_);
+  add_row(stack, kind_, leaked_);
+  if (indirect_ > 0) indirects_.emplace_back(stack, indirect_);
+  if (has_root_ || frames_.empty()) return;
+  ++cut_;
+  deepest_ = std::max(deepest_, frames_.size());
+}
+
+void LeakCheck::add_row(StackId stack, std::string_view kind, Leaked leaked) {
+  const bool is_lost = kind != kStillReachable;
+  const std::int64_t values[] = {leaked.blocks, leaked.bytes, is_lost ? leaked.blocks : 0, is_lost ? leaked.bytes : 0};
+  builder_.add_row(stack, kind.empty() ? LabelSetId{} : kind_labels(kind),
+                   std::span(values).first(has_reachable_ ? 4 : 2));
+}
+
+/// Without its own records the indirect memory is known by the record that it is lost with.
+void LeakCheck::settle_indirect() {
+  if (!sums_.contains(kIndirectlyLost)) {
+    for (const auto& [stack, bytes] : indirects_) {
+      add(sums_[std::string(kIndirectlyLost)], {bytes, 0});
+      add_row(stack, kIndirectlyLost, {bytes, 0});
+    }
+  }
+  indirects_.clear();
 }
 
 void LeakCheck::drop_record() { record_open_ = false; }
 
 void LeakCheck::add_summary(std::string_view kind, Leaked total, std::string_view rest) {
   close_record();
+  settle_indirect();
   const auto known = sums_.find(kind);
-  add_rest(kind_labels(kind), known == sums_.end() ? Leaked{} : known->second, total, rest);
+  add_rest(kind, known == sums_.end() ? Leaked{} : known->second, total, rest);
 }
 
 void LeakCheck::add_total(Leaked total, std::string_view rest) {
   close_record();
   Leaked known;
   for (const auto& entry : sums_) add(known, entry.second);
-  add_rest(LabelSetId{}, known, total, rest);
+  add_rest({}, known, total, rest);
 }
 
-void LeakCheck::add_rest(LabelSetId labels, Leaked known, Leaked total, std::string_view rest) {
+void LeakCheck::add_rest(std::string_view kind, Leaked known, Leaked total, std::string_view rest) {
   if (known.bytes > total.bytes || known.blocks > total.blocks) {
     builder_.notes().add(Severity::warning, "the records add up to more than the summary says");
     return;
   }
-  if (known.bytes == total.bytes && known.blocks == total.blocks) return;
-  const std::int64_t values[] = {total.blocks - known.blocks, total.bytes - known.bytes};
-  builder_.add_row(builder_.pseudo_stack(rest), labels, values);
-  facts().complete = false;
+  const Leaked left{total.bytes - known.bytes, total.blocks - known.blocks};
+  if (left.bytes == 0 && left.blocks == 0) return;
+  add_row(builder_.pseudo_stack(rest), kind, left);
+  // Reachable memory without stacks leaves out nothing of what is lost.
+  if (left.bytes != 0 && kind != kStillReachable) facts().complete = false;
 }
 
 void LeakCheck::mark_cut(std::string_view why, std::uint64_t offset) {
@@ -81,8 +121,12 @@ void LeakCheck::mark_cut(std::string_view why, std::uint64_t offset) {
   facts().lose(why, offset);
 }
 
-Result<Snapshot> LeakCheck::finish() {
+Result<Snapshot> LeakCheck::finish(std::string_view deeper) {
   close_record();
+  settle_indirect();
+  if (cut_ * 2 > records_)
+    builder_.notes().add(Severity::info, concat("most stacks end before main, at ", std::to_string(deepest_),
+                                                " frames: record with ", deeper));
   return builder_.finish();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/text/printed_frame.hpp"
@@ -18,17 +19,22 @@ struct Leaked {
   std::int64_t blocks = 0;
 };
 
+/// Whether a check also lists memory that the program still reaches at its end. Then lost_objects and lost_space hold
+/// what it does not reach: that alone is what a leak check is about.
+enum class Reachable : std::uint8_t { listed, not_listed };
+
 /// One leak check while it is read: records with their stacks, then what the summary says of each
-/// kind. The columns are inuse_objects and inuse_space; the kind is the label `kind`.
+/// kind. The columns are inuse_objects and inuse_space, and those of Reachable; the kind is the label `kind`.
 class LeakCheck {
  public:
-  LeakCheck();
+  explicit LeakCheck(Reachable reachable);
 
   SnapshotBuilder& builder() { return builder_; }
   SnapshotFacts& facts() { return builder_.facts(); }
 
-  /// Opens a record; the one before is closed.
-  void open_record(std::string_view kind, Leaked leaked);
+  /// Opens a record; the one before is closed. `indirect`: bytes that are lost with its own. They belong to its stack
+  /// where no record of kind `indirectly lost` says where they were allocated.
+  void open_record(std::string_view kind, Leaked leaked, std::int64_t indirect = 0);
   bool record_open() const { return record_open_; }
   /// Puts a frame at the root end of the open record's stack. Throws Failure: limit.
   void add_frame(const LeakFrame& frame);
@@ -47,17 +53,26 @@ class LeakCheck {
   /// Marks the snapshot as one whose report ends early.
   void mark_cut(std::string_view why, std::uint64_t offset);
 
-  Result<Snapshot> finish();
+  /// `deeper`: what to record with to get whole stacks, said where most of them end before main.
+  Result<Snapshot> finish(std::string_view deeper);
 
  private:
   LabelSetId kind_labels(std::string_view kind);
-  void add_rest(LabelSetId labels, Leaked known, Leaked total, std::string_view rest);
+  void add_row(StackId stack, std::string_view kind, Leaked leaked);
+  void add_rest(std::string_view kind, Leaked known, Leaked total, std::string_view rest);
+  void settle_indirect();
 
   SnapshotBuilder builder_;
   std::vector<FrameId> frames_;
   std::map<std::string, Leaked, std::less<>> sums_;
   std::string kind_;
   Leaked leaked_;
+  std::int64_t indirect_ = 0;                                ///< of the open record
+  std::vector<std::pair<StackId, std::int64_t>> indirects_;  ///< bytes lost with records
+  bool has_reachable_;
+  bool has_root_ = false;    ///< the open record's stack does not end before main
+  std::uint64_t cut_ = 0;    ///< records whose stacks do
+  std::size_t deepest_ = 0;  ///< frames of these
   std::uint64_t records_ = 0;
   bool record_open_ = false;
 };

@@ -73,7 +73,7 @@ class MemcheckText final : public text::ReportLog {
   }
 
   LeakCheck& check(Process& p) {
-    if (!p.check) p.check = std::make_unique<LeakCheck>();
+    if (!p.check) p.check = std::make_unique<LeakCheck>(Reachable::listed);
     return *p.check;
   }
 
@@ -111,7 +111,7 @@ class MemcheckText final : public text::ReportLog {
   void begin_record(Process& p, std::string_view text) {
     const auto record = loss_record(text);
     if (record) {
-      check(p).open_record(record->kind, record->leaked);
+      check(p).open_record(record->kind, record->leaked, record->indirect);
       return;
     }
     SnapshotFacts& damaged = check(p).facts();
@@ -150,7 +150,7 @@ class MemcheckText final : public text::ReportLog {
       check.facts().counters.push_back({"suppressed", suppressed.bytes, "bytes", false, 0});
       check.facts().counters.push_back({"suppressed_blocks", suppressed.blocks, "count", false, 0});
     }
-    out_.take(check.finish());
+    out_.take(check.finish(kDeeper));
     ++p.taken;
     p.check.reset();
     p.in_summary = false;
@@ -174,7 +174,7 @@ class MemcheckText final : public text::ReportLog {
     }
     check(p).mark_cut(kCut, lines_.offset());
     finish_facts(p, pid, check(p).facts());
-    out_.take(check(p).finish());
+    out_.take(check(p).finish(kDeeper));
   }
 
   void finish() override {
@@ -189,7 +189,7 @@ class MemcheckText final : public text::ReportLog {
         // --leak-check=no: totals of the heap and no more.
         check(p).facts().complete = false;
         finish_facts(p, pid, check(p).facts());
-        out_.take(check(p).finish());
+        out_.take(check(p).finish(kDeeper));
       }
     }
   }

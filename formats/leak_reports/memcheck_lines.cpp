@@ -82,8 +82,7 @@ std::optional<LossRecord> loss_record(std::string_view text) {
   LossRecord out;
   if (!take_amount(at, out.leaked.bytes)) return std::nullopt;
   if (Cursor parts = at; parts.take(" (")) {
-    std::int64_t indirect = 0;
-    if (!take_amount(parts, out.leaked.bytes) || !parts.take(" direct, ") || !take_amount(parts, indirect) ||
+    if (!take_amount(parts, out.leaked.bytes) || !parts.take(" direct, ") || !take_amount(parts, out.indirect) ||
         !parts.take(" indirect)"))
       return std::nullopt;
     at = parts;

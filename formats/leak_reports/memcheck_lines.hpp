@@ -14,6 +14,8 @@ namespace snapdiff::formats::leak_reports {
 inline constexpr std::string_view kLeakKinds[] = {"definitely lost", "indirectly lost", "possibly lost",
                                                   "still reachable"};
 inline constexpr std::size_t kLeakKindCount = 4;
+/// What gives longer stacks than the twelve frames of valgrind's default.
+inline constexpr std::string_view kDeeper = "--num-callers=40";
 
 /// "==1234== text", also after a prefix of a log and with valgrind's own time before the pid.
 struct MemcheckLine {
@@ -23,11 +25,12 @@ struct MemcheckLine {
 std::optional<MemcheckLine> memcheck_line(std::string_view line);
 
 /// "5,760 (576 direct, 5,184 indirect) bytes in 12 blocks are definitely lost in loss record 3 of 3".
-/// The bytes are the direct ones where both are recorded: the indirect ones have records of their own.
+/// The bytes are the direct ones where both are recorded: the indirect ones may have records of their own.
 struct LossRecord {
   Leaked leaked;
-  std::string_view kind;    ///< one of kLeakKinds
-  std::int64_t number = 0;  ///< 3
+  std::int64_t indirect = 0;  ///< bytes
+  std::string_view kind;      ///< one of kLeakKinds
+  std::int64_t number = 0;    ///< 3
 };
 bool is_loss_record(std::string_view text);
 std::optional<LossRecord> loss_record(std::string_view text);

@@ -263,8 +263,8 @@ class MemcheckXml {
     const std::int64_t number = told ? told->number : last_number_ + 1;
     if (check_ && number <= last_number_) close();
     last_number_ = number;
-    if (!check_) check_ = std::make_unique<LeakCheck>();
-    check_->open_record(kind, leaked);
+    if (!check_) check_ = std::make_unique<LeakCheck>(Reachable::listed);
+    check_->open_record(kind, leaked, told ? told->indirect : 0);
     for (const Frame& frame : error_.frames) add_frame(frame);
     check_->close_record();
   }
@@ -281,7 +281,7 @@ class MemcheckXml {
   }
 
   void close() {
-    if (!check_) check_ = std::make_unique<LeakCheck>();
+    if (!check_) check_ = std::make_unique<LeakCheck>(Reachable::listed);
     SnapshotFacts& facts = check_->facts();
     facts.pid = pid_;
     facts.command_line = command_;
@@ -291,7 +291,7 @@ class MemcheckXml {
     facts.partial = facts.partial || unreadable_;
     // XML has no summary: without this option nobody knows what the other kinds hold.
     if (!all_kinds_ || unreadable_) facts.complete = false;
-    out_.take(check_->finish());
+    out_.take(check_->finish(kDeeper));
     check_.reset();
     last_number_ = 0;
     unreadable_ = false;

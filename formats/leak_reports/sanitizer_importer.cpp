@@ -10,6 +10,7 @@
 #include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
+#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -165,7 +166,8 @@ std::optional<Leaked> report_summary(std::string_view line) {
   return out;
 }
 
-constexpr std::string_view kBelowThreshold = "[below threshold]";
+/// Its fast unwinder ends at code without frame pointers.
+constexpr std::string_view kDeeper = "malloc_context_size=100:fast_unwind_on_malloc=0 in ASAN_OPTIONS or LSAN_OPTIONS";
 
 class SanitizerLog final : public text::ReportLog {
  public:
@@ -202,7 +204,7 @@ class SanitizerLog final : public text::ReportLog {
   }
 
   void open() {
-    check_ = std::make_unique<LeakCheck>();
+    check_ = std::make_unique<LeakCheck>(Reachable::not_listed);
     check_->facts().producer = "LeakSanitizer";
     begun_at_ = lines_.line_offset();
   }
@@ -221,7 +223,7 @@ class SanitizerLog final : public text::ReportLog {
   void close(Leaked total) {
     // The option max_leaks prints the largest ones only.
     check_->add_total(total, kBelowThreshold);
-    out_.take(check_->finish());
+    out_.take(check_->finish(kDeeper));
     check_.reset();
     summaries_ = true;
   }
@@ -229,7 +231,7 @@ class SanitizerLog final : public text::ReportLog {
   void close_without_summary() {
     check_->close_record();
     check_->mark_cut("a report without SUMMARY: its end is missing", begun_at_);
-    out_.take(check_->finish());
+    out_.take(check_->finish(kDeeper));
     check_.reset();
   }
 

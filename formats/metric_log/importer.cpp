@@ -34,8 +34,11 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
   all.push_back(make_profiler_table_matcher());
   all.push_back(make_memory_dict_matcher());
   all.push_back(make_memory_info_matcher());
+  all.push_back(make_oom_message_matcher());
+  all.push_back(make_gc_log_matcher());
   all.push_back(make_torchsharp_matcher());
   all.push_back(make_mprof_matcher());
+  all.push_back(make_json_line_matcher());
   all.push_back(make_plain_line_matcher());
   return all;
 }
@@ -45,6 +48,8 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
 void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
   LogLines lines(in, Returns::end_lines);
   LogLine line;
+  std::uint64_t unused = 0;
+  std::optional<std::uint64_t> first_unused;
   while (lines.next(line.text)) {
     line.offset = lines.line_offset();
     line.terminated = lines.terminated();
@@ -60,7 +65,15 @@ void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers
       session.notes().add(Severity::data_loss, "the last line has no end and may be cut: it was left out", line.offset);
     }
     session.passed(line, was_taken);
+    session.evidence().line_ended(line.text);
+    session.weak_evidence().line_ended(line.text);
+    if (!was_taken && !trim(line.text).empty()) {
+      ++unused;
+      if (!first_unused) first_unused = line.offset;
+    }
   }
+  // Blocks of lines say themselves what they leave out.
+  if (unused > 0) session.notes().add(Severity::info, "lines without a number that is read", first_unused, unused);
   for (const auto& matcher : matchers) matcher->finish(session);
   if (lines.skipped() > 0) {
     session.notes().add(Severity::data_loss,
@@ -88,20 +101,32 @@ bool has_heading(std::string_view head) {
          contains(head.substr(0, 4096), "allocat");
 }
 
+/// JSON over several lines: its keys repeat for each thing that it lists.
+bool is_json_document(std::string_view head) {
+  const std::size_t begin = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (begin == std::string_view::npos || !contains("{[", head.substr(begin, 1))) return false;
+  const std::size_t next = head.find_first_not_of(" \t", begin + 1);
+  return next != std::string_view::npos && contains("\r\n", head.substr(next, 1));
+}
+
 /// Whether these first bytes of a log hold metric lines. Certain when a tracker's own line, table or
-/// dictionary is there, or two lines that people write; only possible when signs of a text format with
-/// rows stand among them, since that says more.
+/// dictionary is there, or lines that people write and that repeat (Evidence); possible where the text is one such line
+/// and little else.
 Match sniff_log(std::string_view head) {
   if (!looks_like_text(head)) return Match::no;
   Session session(false, nullptr);
   MemoryInput in(head, {});
   read_lines(in, known_matchers(), session);
   const std::uint16_t kinds = session.recorder().kinds();
-  if (kinds == 0 && !has_heading(head)) return Match::no;
-  // Words that people write may be in any text; a log says the same again and again, or little else.
-  bool is_sure = kinds != kPlain;
+  if (session.recorder().reading_count() == 0 && !has_heading(head)) return Match::no;
+  const bool is_sure = kinds != kPlain || session.evidence().is_log();
+  if (kinds == kPlain && is_json_document(head)) return Match::no;
+  // A counter that is met again, but not as in a log, is of several things.
+  bool is_met_again = false;
   session.recorder().each_series(
-      [&](std::string_view, const Recorder::Growth& growth) { is_sure = is_sure || growth.readings >= 2; });
+      [&](std::string_view, const Recorder::Growth& growth) { is_met_again = is_met_again || growth.readings > 1; });
+  if (!is_sure && session.weak_evidence().is_log()) return Match::possible;
+  if (!is_sure && is_met_again) return Match::no;
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   if (!is_sure && session.recorder().reading_count() * 4 < lines) return Match::no;
   return is_sure ? Match::certain : Match::possible;

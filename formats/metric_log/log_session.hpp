@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/metric_log/log_evidence.hpp"
 #include "formats/metric_log/recorder.hpp"
 
 namespace snapdiff::formats::metric_log {
@@ -44,6 +45,9 @@ class Session {
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }
   Notes& notes() { return recorder_.notes(); }
+  /// Of readings that words of the vocabulary name; of all of them.
+  Evidence& evidence() { return evidence_; }
+  Evidence& weak_evidence() { return weak_evidence_; }
   bool decimal_units() const { return decimal_units_; }
   bool has_tags() const { return tags_ != nullptr; }
 
@@ -62,6 +66,7 @@ class Session {
   bool decimal_units_;
   const LineTags* tags_;
   Recorder recorder_;
+  Evidence evidence_, weak_evidence_;
   std::string previous_;
   bool previous_was_taken_ = false;
   std::optional<std::int64_t> carried_time_ns_;
@@ -82,8 +87,11 @@ std::unique_ptr<Matcher> make_torchsharp_matcher();
 std::unique_ptr<Matcher> make_memory_summary_matcher();
 std::unique_ptr<Matcher> make_memory_dict_matcher();
 std::unique_ptr<Matcher> make_memory_info_matcher();
+std::unique_ptr<Matcher> make_gc_log_matcher();
 std::unique_ptr<Matcher> make_mprof_matcher();
+std::unique_ptr<Matcher> make_oom_message_matcher();
 std::unique_ptr<Matcher> make_profiler_table_matcher();
+std::unique_ptr<Matcher> make_json_line_matcher();
 std::unique_ptr<Matcher> make_plain_line_matcher();
 
 /// Matches a user's own expressions; those without a name are the counters value, value2, ... Throws Failure:

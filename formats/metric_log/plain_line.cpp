@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,20 +11,23 @@
 #include "formats/text/quantity.hpp"
 
 /// Lines that people write themselves: "Iteration 10: Current: 1.1MB Peak: 1.5MB". Numbers first: each
-/// number of a line is looked at with the words in front of it and the unit after it.
+/// number of a line is looked at with the words in front of it and the unit after it. Words of the vocabulary count at
+/// once; other numbers with a unit or a word of memory where they are met again.
 namespace snapdiff::formats::metric_log {
 namespace {
 
 constexpr std::size_t kKeyBytes = 64;
 constexpr std::size_t kDeviceBytes = 128;  // in front of a number
 constexpr std::size_t kMostHits = 4096;    // of one line
+constexpr std::size_t kMostAlike = 64;     // numbers of one name on a line: devices of a host
 
 /// A number with its unit: text[begin, end).
 struct Number {
   std::size_t begin = 0;
   std::size_t end = 0;  // after the unit, if any
   Decimal decimal;
-  std::uint64_t unit = 0;  // bytes; 0 where none is printed
+  std::uint64_t unit = 0;    // bytes; 0 where none is printed
+  bool is_unitless = false;  // of pages, blocks: no bytes, whatever the words say
 };
 
 /// The words in front of a number.
@@ -32,14 +36,23 @@ struct Key {
   std::string device;  // of a call: memory_allocated(1)
   std::size_t begin = 0;
   std::uint64_t unit = 0;      // of "rss (MB)" and "rss_mb"; 0 where none is named
+  bool is_unitless = false;    // of "rss (pages)"
   bool has_separator = false;  // : or =, or a closed call
 };
 
 struct Hit {
-  const Word* word = nullptr;
+  const Word* word = nullptr;  // null: of no word of the vocabulary
   Number number;
-  std::string device;
+  Key key;
+  bool is_tentative() const { return word == nullptr; }
 };
+
+/// Units that are no bytes. Source: proc(5), vmstat(8), ps(1).
+constexpr std::array<std::string_view, 8> kOtherUnits = {"pages",   "page",  "blocks", "chunks",
+                                                         "objects", "items", "words",  "entries"};
+bool is_other_unit(std::string_view word) {
+  return std::find(kOtherUnits.begin(), kOtherUnits.end(), word) != kOtherUnits.end();
+}
 
 /// The next number from `from` on that stands for itself: no part of a word, no change ("+3"), no rate
 /// or share ("3/s", "3 %").
@@ -65,6 +78,7 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
     if (!unit.empty()) {
       number.unit = is_word(behind) ? 0 : size_unit(unit, decimal_units);
       if (number.unit == 0 && unit_begin == end) continue;
+      number.is_unitless = is_other_unit(unit);
       if (number.unit != 0 && behind == '/' && unit_end + 1 < text.size() && is_letter(text[unit_end + 1])) continue;
       if (number.unit != 0) number.end = unit_end;
     } else if (behind == '%' || (unit_begin == end && (is_word(behind) || behind == ':'))) {
@@ -75,47 +89,24 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
   return std::nullopt;
 }
 
-/// Words of text[begin, end) in lower case; underscores, dots and dashes separate.
-std::string words_of(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (is_letter(c) || is_digit(c)) {
-      out += lower(c);
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  while (!out.empty() && out.back() == ' ') out.pop_back();
-  return out;
-}
-
 constexpr bool in_key(char c) { return is_word(c) || is_blank(c) || c == '.' || c == '-'; }
 constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
-/// What is in brackets after a key: a unit, a device, or what len() counts.
-void read_arguments(std::string_view arguments, bool decimal_units, Key& key) {
-  if ((key.unit = size_unit(trim(arguments), decimal_units)) != 0) return;
+/// What is in brackets after a key: a unit, a device, or what len() counts. A call has no blank before its bracket.
+void read_arguments(std::string_view arguments, bool is_call, bool decimal_units, Key& key) {
+  arguments = trim(arguments);
+  if (arguments.starts_with("in ")) arguments = trim(arguments.substr(3));
+  if ((key.unit = size_unit(arguments, decimal_units)) != 0) return;
   const std::string_view words = key.words;
   if (words == "len" || (words.size() > 4 && words.substr(words.size() - 4) == " len")) {
     key.words = words_of(arguments);
     return;
   }
+  key.is_unitless = !is_call && std::all_of(arguments.begin(), arguments.end(), is_letter);
   for (const char c : arguments) {
     if (is_digit(c) && key.device.size() < 4) key.device += c;
   }
   if (contains(arguments, "including")) key.words.clear();  // another number: "peak RSS (including heaptrack overhead)"
-}
-
-/// "rss_mb", "memory in MiB": the last word is a unit, if what is left is a key.
-void take_unit_word(bool decimal_units, Key& key) {
-  const std::size_t last = key.words.rfind(' ');
-  if (key.unit != 0 || last == std::string::npos || key.words.size() - last < 3) return;  // "m", "b" are no units here
-  const std::uint64_t unit = size_unit(std::string_view(key.words).substr(last + 1), decimal_units);
-  std::string rest = key.words.substr(0, last);
-  if (rest.size() > 3 && rest.substr(rest.size() - 3) == " in") rest.resize(rest.size() - 3);
-  if (unit == 0 || find_word(key.words) != find_word(key.words.substr(last + 1)) || find_word(rest) == nullptr) return;
-  key.unit = unit;
-  key.words = std::move(rest);
 }
 
 Key key_before(std::string_view text, std::size_t number_begin, std::size_t from, bool decimal_units) {
@@ -149,10 +140,15 @@ Key key_before(std::string_view text, std::size_t number_begin, std::size_t from
   }
   std::size_t begin = end;
   while (begin > first && end - begin < kKeyBytes && in_key(text[begin - 1])) --begin;
+  // A word that is cut is no word.
+  while (begin > first && begin < end && is_word(text[begin - 1]) && is_word(text[begin])) ++begin;
   key.begin = begin;
   key.words = words_of(text.substr(begin, end - begin));
-  if (!arguments.empty()) read_arguments(arguments, decimal_units, key);
-  take_unit_word(decimal_units, key);
+  const bool is_call = end > begin && !is_blank(text[end - 1]);
+  if (!arguments.empty()) read_arguments(arguments, is_call, decimal_units, key);
+  if (key.unit == 0) key.unit = take_unit_word(key.words, decimal_units);
+  // getrusage(2) counts in KiB on Linux, and says so nowhere in its output.
+  if (key.unit == 0 && (key.words == "ru maxrss" || key.words.ends_with(" ru maxrss"))) key.unit = 1024;
   return key;
 }
 
@@ -198,29 +194,67 @@ std::string device_in(std::string_view text) {
   return {};
 }
 
+/// "memory (MB) | allocated: 1.0 | reserved: 2.0": a unit for the numbers behind it that have none.
+struct LineUnit {
+  std::size_t from = std::string_view::npos;
+  std::uint64_t unit = 0;
+};
+LineUnit unit_of_line(std::string_view text, bool decimal_units) {
+  constexpr std::size_t kLongestUnit = 12;
+  for (std::size_t open = text.find_first_of("(["); open != std::string_view::npos;
+       open = text.find_first_of("([", open + 1)) {
+    const std::size_t close = text.find_first_of(")]", open);
+    if (close == std::string_view::npos) return {};
+    if (close - open > kLongestUnit) continue;
+    const std::uint64_t unit = size_unit(trim(text.substr(open + 1, close - open - 1)), decimal_units);
+    const std::string_view behind = trim(text.substr(close + 1));
+    if (unit == 0 || behind.empty() || !contains("|:", behind.substr(0, 1))) continue;
+    const std::string_view first = trim(behind.substr(1));
+    // A number right behind it is its own.
+    if (!first.empty() && !is_digit(first[0])) return {close, unit};
+  }
+  return {};
+}
+
+/// "100 MB allocated,": the word behind a number, where a comma or the end follows it.
+std::string word_behind(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_blank(text[at])) ++at;
+  std::size_t end = at;
+  while (end < text.size() && is_letter(text[end])) ++end;
+  const bool ends = end == text.size() || contains(",;.)]", text.substr(end, 1));
+  return ends ? words_of(text.substr(at, end - at)) : std::string();
+}
+
 class PlainLines final : public Matcher {
  public:
   bool take(const LogLine& line, Session& session) override {
     const std::string_view text = line.text;
     hits_.clear();
     std::size_t from = 0;
+    std::optional<LineUnit> line_unit;
     for (std::size_t at = 0; hits_.size() < kMostHits;) {
       std::optional<Number> number = next_number(text, at, session.decimal_units());
       if (!number) break;
       at = number->end;
       Key key = key_before(text, number->begin, from, session.decimal_units());
-      if (number->unit == 0) number->unit = key.unit;
+      number->is_unitless = number->is_unitless || key.is_unitless;
+      if (!line_unit) line_unit = unit_of_line(text, session.decimal_units());
+      if (number->unit == 0 && !number->is_unitless) number->unit = key.unit;
+      if (number->unit == 0 && !number->is_unitless && key.has_separator && number->begin > line_unit->from)
+        number->unit = line_unit->unit;
       // The number of a device or of a step in brackets belongs to the key of the next one.
       if (number->end < text.size() && (text[number->end] == ')' || text[number->end] == ']') && number->unit == 0 &&
           number->begin > 0 &&
           (text[number->begin - 1] == '(' || text[number->begin - 1] == '[' || text[number->begin - 1] == ':' ||
            text[number->begin - 1] == '='))
         continue;
-      if (const Word* word = find_word(key.words); word != nullptr && fits(*word, *number, key)) {
-        hits_.push_back({word, *number, std::move(key.device)});
-        from = number->end;
-      }
+      const Word* word = find_word(key.words);
+      if (word != nullptr && !fits(*word, *number, key)) word = nullptr;
+      if (word == nullptr && !is_about_memory(text, *number, key)) continue;
+      hits_.push_back({word, *number, std::move(key)});
+      from = number->end;
     }
+    drop_what_does_not_speak(line);
     return hits_.empty() ? take_bare(line, session) : take_hits(line, session);
   }
 
@@ -230,35 +264,84 @@ class PlainLines final : public Matcher {
     return number.unit != 0 || (key.has_separator && !word.needs_unit);
   }
 
-  bool take_hits(const LogLine& line, Session& session) {
+  /// A unit of bytes or a word says so.
+  static bool is_about_memory(std::string_view text, const Number& number, Key& key) {
+    if (is_other_measure(key.words)) return false;
+    // "alloc_traits.h:464" is a place in a source file.
+    const std::string_view raw = text.substr(key.begin, number.begin - key.begin);
+    if (number.unit == 0 && raw.ends_with(":") && contains(raw, ".")) return false;
+    if (number.unit == 0)
+      return key.has_separator && !number.decimal.has_point && has_memory_word(key.words) &&
+             !name_of_words(key.words).empty();
+    if (std::string word = word_behind(text, number.end); !key.has_separator && !word.empty()) key.words = word;
+    return !name_of_words(key.words).empty() && !is_other_measure(key.words);
+  }
+
+  /// Everyday words count only beside others that say what the line is about.
+  void drop_what_does_not_speak(const LogLine& line) {
     const auto is_about = [this](std::string_view counter) {
-      return std::any_of(hits_.begin(), hits_.end(), [&](const Hit& hit) { return hit.word->counter == counter; });
+      return std::any_of(hits_.begin(), hits_.end(),
+                         [&](const Hit& hit) { return hit.word != nullptr && hit.word->counter == counter; });
     };
-    const auto any = [this](auto holds) { return std::any_of(hits_.begin(), hits_.end(), holds); };
-    const bool speaks = any([](const Hit& hit) { return hit.word->alone; }) ||
-                        (is_about("current") && is_about("peak")) || find_step(line.text) ||
-                        (any([](const Hit& hit) { return !hit.word->needs_step; }) &&
+    const auto any = [this](auto holds) {
+      return std::any_of(hits_.begin(), hits_.end(),
+                         [&](const Hit& hit) { return hit.word != nullptr && holds(*hit.word); });
+    };
+    if (!any([](const Word&) { return true; })) return;
+    const bool speaks = any([](const Word& word) { return word.alone; }) || (is_about("current") && is_about("peak")) ||
+                        find_step(line.text) ||
+                        (any([](const Word& word) { return !word.needs_step; }) &&
                          has_subject(line.text.substr(0, hits_.front().number.begin)));
-    if (!speaks) return false;
+    if (speaks) return;
+    std::erase_if(hits_, [](const Hit& hit) {
+      return hit.word != nullptr && (hit.word->needs_step || hit.word->is_count || hit.number.unit == 0);
+    });
+    for (Hit& hit : hits_) hit.word = nullptr;
+  }
+
+  /// Its words, then its place on the line, tell a name from those before it. "" after kMostAlike of them.
+  static std::string unlike(std::string name, const Hit& hit, std::map<std::string, std::size_t>& met) {
+    if (++met[name] == 1) return name;
+    const std::size_t n = met[name];
+    std::string words = name_of_words(hit.key.words);
+    if (!words.empty() && !met.contains(words)) {
+      ++met[words];
+      return words;
+    }
+    return n > kMostAlike ? std::string() : with_tag(name, "n", std::to_string(n));
+  }
+
+  bool take_hits(const LogLine& line, Session& session) {
     std::vector<Reading> readings;
-    for (Hit& hit : hits_) {
+    std::map<std::string, std::size_t> met;
+    const LineFacts facts = session.facts_of(line);
+    for (const Hit& hit : hits_) {
       Reading reading;
-      reading.name = hit.word->counter;
-      std::string device = hit.device.empty() ? device_in(line.text.substr(0, hit.number.begin)) : hit.device;
+      reading.is_tentative = hit.is_tentative();
+      reading.name = reading.is_tentative ? name_of_words(hit.key.words) : std::string(hit.word->counter);
+      const Number& number = hit.number;
+      std::string device = hit.key.device.empty() ? device_in(line.text.substr(0, number.begin)) : hit.key.device;
       if (!device.empty()) reading.name = with_tag(reading.name, "device", device);
-      const bool in_bytes = hit.number.unit != 0 || !hit.number.decimal.has_point;
-      reading.unit = hit.word->is_count ? "count" : in_bytes ? "bytes" : "";
-      const std::optional<Quantity> quantity = scale(hit.number.decimal, hit.number.unit == 0 ? 1 : hit.number.unit);
+      reading.name = unlike(std::move(reading.name), hit, met);
+      if (reading.name.empty()) continue;
+      const bool is_count = !reading.is_tentative && hit.word->is_count;
+      const bool in_bytes =
+          number.unit != 0 || (!number.is_unitless && !number.decimal.has_point && !reading.is_tentative);
+      reading.unit = is_count ? "count" : in_bytes ? "bytes" : "";
+      const std::optional<Quantity> quantity = scale(number.decimal, number.unit == 0 ? 1 : number.unit);
       if (!quantity) {
         session.notes().add(Severity::data_loss, "numbers beyond 2^63-1 were left out", line.offset);
         continue;
       }
-      if (!in_bytes && !hit.word->is_count)
+      if (!in_bytes && !is_count && number.decimal.has_point)
         session.notes().add(Severity::warning, "numbers with a fraction and no unit are rounded", line.offset);
       reading.quantity = *quantity;
+      if (!reading.is_tentative) session.evidence().reading(reading.name, line.text, number.begin, facts);
+      if (!reading.is_tentative || (number.unit != 0 && has_memory_word(hit.key.words)))
+        session.weak_evidence().reading(reading.name, line.text, number.begin, facts);
       readings.push_back(std::move(reading));
     }
-    session.recorder().record(kPlain, session.facts_of(line), readings);
+    session.recorder().record(kPlain, facts, readings);
     return true;
   }
 
@@ -280,7 +363,9 @@ class PlainLines final : public Matcher {
     const std::optional<Quantity> quantity = scale(number->decimal, number->unit);
     if (!quantity) return false;
     const Reading reading{"value", "bytes", *quantity, false};  // what it is of, nobody says
-    session.recorder().record(kPlain, session.facts_of(line), {&reading, 1});
+    const LineFacts facts = session.facts_of(line);
+    session.evidence().reading(reading.name, text, number->begin, facts);
+    session.recorder().record(kPlain, facts, {&reading, 1});
     return true;
   }
 

@@ -30,6 +30,8 @@ constexpr KindText kKinds[] = {
     {kMemoryInfo, "get_memory_info", "TensorFlow"},
     {kMprof, "mprof", "memory_profiler"},
     {kProfilerTable, "line table", "memory_profiler"},
+    {kOomMessage, "out of memory", ""},
+    {kGcLog, "garbage collections", ""},
     {kPlain, "metric lines", ""},
     {kPattern, "own pattern", ""},
 };
@@ -63,6 +65,8 @@ std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, co
   }
   std::string key = name + '\n' + reading.unit;
   if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
+  // Words of any text may be tentative ones: they leave room for the others.
+  if (reading.is_tentative && series_.size() >= kMaxSeries / 4) return std::nullopt;
   if (series_.size() == kMaxSeries) {
     notes_.add(Severity::data_loss, "counters beyond the first " + std::to_string(kMaxSeries) + " names were left out",
                line.offset);
@@ -71,7 +75,7 @@ std::optional<Recorder::SeriesId> Recorder::series_of(const Reading& reading, co
   const auto id = static_cast<SeriesId>(series_.size());
   const auto [known, is_new] = name_ids_.emplace(name, static_cast<std::uint32_t>(names_.size()));
   if (is_new) names_.emplace_back();
-  series_.push_back({std::move(name), reading.unit, reading.cumulative, {}, known->second});
+  series_.push_back({std::move(name), reading.unit, reading.cumulative, reading.is_tentative, {}, known->second});
   ids_.emplace(std::move(key), id);
   return id;
 }
@@ -118,7 +122,11 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
       if (series.cumulative && value < growth.last) growth.was_reset = was_reset = true;
     }
     growth.last = value;
+    const bool counted = counts(series);
     ++growth.readings;
+    series.is_tentative = series.is_tentative && kept[i]->is_tentative;
+    if (growth.readings == 1 && series.is_tentative) ++waiting_readings_;
+    if (growth.readings > 1 && !counted) --waiting_readings_;
     name_of(scratch_[i]).last_point = current_.serial;
     current_.values.push_back({scratch_[i], kept[i]->quantity});
   }
@@ -135,6 +143,12 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
 }
 
 void Recorder::undo() {
+  for (std::size_t i = current_.values.size() - last_batch_; i < current_.values.size(); ++i) {
+    Series& series = series_[current_.values[i].series];
+    if (series.is_tentative && series.growth.readings == 1) --waiting_readings_;
+    if (series.is_tentative && series.growth.readings == 2) ++waiting_readings_;
+    --series.growth.readings;
+  }
   current_.values.resize(current_.values.size() - last_batch_);
   readings_ -= last_batch_;
   last_batch_ = 0;
@@ -277,6 +291,7 @@ Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Di
   facts.counters.reserve(values.size());
   for (const PointValue& value : values) {
     const Series& series = series_[value.series];
+    if (!counts(series)) continue;
     Counter counter;
     counter.name = run.empty() ? series.name : with_tag(series.name, "run", run);
     counter.value = value.quantity.value;
@@ -300,7 +315,13 @@ void Recorder::give(SnapshotSink& out) {
                std::nullopt, points_seen_);
   }
   const Snapshot empty = value_or_throw(SnapshotBuilder().finish());
-  const std::vector<std::uint32_t> in_order = order();
+  std::vector<std::uint32_t> in_order = order();
+  // Points of numbers that were met once and whose words say nothing of memory.
+  std::erase_if(in_order, [this](std::uint32_t point) {
+    const std::vector<PointValue>& values = points_[point].values;
+    return std::none_of(values.begin(), values.end(),
+                        [this](const PointValue& value) { return counts(series_[value.series]); });
+  });
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     Snapshot snapshot = snapshot_of(in_order[i], empty.dictionary);
     if (i + 1 == in_order.size()) {

@@ -29,6 +29,8 @@ enum Kind : std::uint16_t {
   kMprof = 32,
   kProfilerTable = 64,
   kPattern = 128,
+  kOomMessage = 256,
+  kGcLog = 512,
 };
 
 /// Points that a log is kept with at most; beyond, they are thinned() by half. 10 000 points of 7 counters are
@@ -43,6 +45,8 @@ struct Reading {
   std::string unit;
   text::Quantity quantity;
   bool cumulative = false;
+  /// Only its unit or its key says that the number is about memory: it counts where it is met again.
+  bool is_tentative = false;
 };
 
 /// What the line of a reading says beside it.
@@ -75,7 +79,8 @@ class Recorder {
   /// more than one.
   void begin_run(std::string_view command_line, std::int64_t time_ns);
 
-  std::size_t reading_count() const { return readings_; }
+  /// Of counters that count: see Reading::is_tentative.
+  std::size_t reading_count() const { return readings_ - waiting_readings_; }
   std::uint16_t kinds() const { return kinds_; }
   Notes& notes() { return notes_; }
   void set_partial() { partial_ = true; }
@@ -103,6 +108,7 @@ class Recorder {
     std::string name;
     std::string unit;
     bool cumulative = false;
+    bool is_tentative = false;  // of all readings so far
     Growth growth;
     std::uint32_t name_id = 0;  // series of one name may differ in their unit
   };
@@ -120,6 +126,7 @@ class Recorder {
     std::int64_t begin_ns = 0;
   };
 
+  bool counts(const Series& series) const { return !series.is_tentative || series.growth.readings > 1; }
   Name& name_of(SeriesId series) { return names_[series_[series].name_id]; }
   std::optional<SeriesId> series_of(const Reading& reading, const LineFacts& line);
   bool is_in(SeriesId series, const OpenPoint& point) const;
@@ -159,6 +166,7 @@ class Recorder {
   std::size_t values_ = 0;  // of points_, together
   std::vector<Run> runs_;
   std::size_t readings_ = 0;
+  std::size_t waiting_readings_ = 0;  // single ones of tentative counters
   std::uint16_t kinds_ = 0;
   bool partial_ = false;
   Notes notes_;

@@ -4,6 +4,10 @@
 #include <array>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "formats/metric_log/metric_text.hpp"
 
 namespace snapdiff::formats::metric_log {
 namespace {
@@ -54,7 +58,7 @@ constexpr Word kWords[] = {
     {"max cached", "max_cached"},
     {"max memory cached", "max_cached", false, kAlone},
     {"used", "used", false, false, kUnit},
-    {"used memory", "used", false, kAlone, kUnit},
+    {"used memory", "used", false, kAlone},  // Redis: in bytes
     {"memory used", "used", false, kAlone, kUnit},
     {"mem used", "used", false, kAlone, kUnit},
     {"free", "free", false, false, kUnit},
@@ -62,6 +66,8 @@ constexpr Word kWords[] = {
     {"memory", "memory", false, false, kUnit},
     {"mem", "memory", false, false, kUnit},
     {"memory usage", "memory", false, kAlone, kUnit},
+    {"memory get usage", "memory", false, kAlone},  // PHP: in bytes
+    {"memory get peak usage", "peak", false, kAlone},
     {"mem usage", "memory", false, kAlone, kUnit},
     {"ram", "memory", false, false, kUnit},
     {"ram usage", "memory", false, kAlone, kUnit},
@@ -98,6 +104,31 @@ constexpr std::array<std::string_view, 20> kOthers = {
     "delta",  "diff", "change", "changed", "avg",     "average", "mean",   "median", "increase", "increased",
     "growth", "grew", "limit",  "min",     "minimum", "leaked",  "before", "after",  "expected", "threshold"};
 
+constexpr std::array<std::string_view, 22> kMemoryWords = {
+    "memory",   "mem",   "heap",   "rss",    "vms",       "uss",       "pss",      "ram",
+    "vram",     "swap",  "alloc",  "malloc", "gpu",       "allocated", "reserved", "cached",
+    "resident", "freed", "leaked", "mapped", "committed", "footprint"};
+
+constexpr std::array<std::string_view, 9> kShares = {"ratio", "percent",  "pct", "perc", "rate",
+                                                     "time",  "fraction", "id",  "speed"};
+
+template <class Visit>
+void each_word(std::string_view words, Visit visit) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    visit(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+}
+
+template <class List>
+bool any_word_of(std::string_view words, const List& list) {
+  bool found = false;
+  each_word(words,
+            [&](std::string_view word) { found = found || std::find(list.begin(), list.end(), word) != list.end(); });
+  return found;
+}
+
 const std::unordered_map<std::string_view, const Word*>& index() {
   static const std::unordered_map<std::string_view, const Word*> kIndex = [] {
     std::unordered_map<std::string_view, const Word*> all;
@@ -129,6 +160,53 @@ const Word* find_word(std::string_view words) {
     return found->second;
   }
   return nullptr;
+}
+
+std::string words_of(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_letter(c) || is_digit(c)) {
+      out += lower(c);
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+bool has_memory_word(std::string_view words) { return any_word_of(words, kMemoryWords); }
+
+bool is_other_measure(std::string_view words) {
+  bool is_leak = false;  // a total that leaked is a level; only its share of a line is not
+  each_word(words, [&](std::string_view word) { is_leak = is_leak || word == "leaked"; });
+  return any_word_of(words, kShares) || (!is_leak && any_word_of(words, kOthers));
+}
+
+std::string name_of_words(std::string_view words) {
+  constexpr std::size_t kMostWords = 4;
+  std::vector<std::string_view> all;
+  each_word(words, [&](std::string_view word) {
+    // A number in the words changes from line to line, and what stands before it is of another thing.
+    if (std::any_of(word.begin(), word.end(), [](char c) { return is_digit(c); })) return all.clear();
+    all.push_back(word);
+  });
+  if (all.size() > kMostWords) all.erase(all.begin(), all.end() - kMostWords);
+  std::string out;
+  for (const std::string_view word : all) out.append(out.empty() ? "" : "_").append(word);
+  return out;
+}
+
+std::uint64_t take_unit_word(std::string& words, bool decimal_units) {
+  const std::size_t last = words.rfind(' ');
+  if (last == std::string::npos || words.size() - last < 3) return 0;  // "m", "b" are no units here
+  const std::uint64_t unit = size_unit(std::string_view(words).substr(last + 1), decimal_units);
+  std::string rest = words.substr(0, last);
+  if (rest.ends_with(" in")) rest.resize(rest.size() - 3);
+  const bool is_known = find_word(rest) != nullptr && find_word(words) == find_word(words.substr(last + 1));
+  if (unit == 0 || !(is_known || (find_word(words) == nullptr && has_memory_word(rest)))) return 0;
+  words = std::move(rest);
+  return unit;
 }
 
 }  // namespace snapdiff::formats::metric_log

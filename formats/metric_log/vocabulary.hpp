@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace snapdiff::formats::metric_log {
@@ -18,5 +19,20 @@ struct Word {
 /// The entry that is the longest tail of `words` (lower case, single blanks), or null; null, too, where
 /// the word in front of it says that the number is a change, a mean or a limit.
 const Word* find_word(std::string_view words);
+
+/// Words of `text` in lower case; all but letters and digits separates them.
+std::string words_of(std::string_view text);
+
+/// A word that says that the number is about memory, whatever else is said of it.
+bool has_memory_word(std::string_view words);
+
+/// Says that the number is a change, a mean or a limit, a share or a time.
+bool is_other_measure(std::string_view words);
+
+/// The name of a counter that has no entry: its last words, without numbers. "" where there is none.
+std::string name_of_words(std::string_view words);
+
+/// Cuts a unit of bytes off the end of the words ("rss mb", "heap in mib") and returns it; 0 where there is none.
+std::uint64_t take_unit_word(std::string& words, bool decimal_units);
 
 }  // namespace snapdiff::formats::metric_log

@@ -14,8 +14,19 @@ struct Synonym {
   std::string_view beside;
 };
 constexpr Synonym kSynonyms[] = {
-    {"allocs", "alloc_objects", ""}, {"size", "alloc_space", "allocs"},    {"objects", "inuse_objects", ""},
-    {"space", "inuse_space", ""},    {"allocations", "inuse_objects", ""}, {"size", "inuse_space", ""},
+    {"allocs", "alloc_objects", ""},
+    {"size", "alloc_space", "allocs"},
+    {"objects", "inuse_objects", ""},
+    {"space", "inuse_space", ""},
+    {"allocations", "inuse_objects", ""},
+    {"size", "inuse_space", ""},
+    // Perfetto's heapprofd, as traceconv writes it.
+    {"Unreleased malloc count", "inuse_objects", ""},
+    {"Unreleased malloc size", "inuse_space", ""},
+    {"Total malloc count", "alloc_objects", ""},
+    {"Total malloc size", "alloc_space", ""},
+    {"Total allocation count", "alloc_objects", ""},
+    {"Total allocation size", "alloc_space", ""},
 };
 
 bool has(const std::vector<ColumnPlan>& plans, std::string_view name) {
@@ -73,9 +84,11 @@ std::vector<ColumnPlan> plan_columns(const ProfileTables& tables) {
       if (!is_written(each.canonical) && !has(plans, each.canonical)) name = each.canonical;
     }
     ColumnPlan plan;
-    plan.type.name = unique_name(plans, name);
     plan.type.unit = tables.text(tables.sample_types[i].unit, tables.sample_types[i].offset);
     plan.written_name = written[i];
+    // Bytes that were allocated, freed or not: nothing of what is in use.
+    if (written[i] == "allocations" && bytes_per(plan.type.unit)) name = "alloc_space";
+    plan.type.name = unique_name(plans, name);
     normalise_unit(plan);
     plans.push_back(std::move(plan));
   }

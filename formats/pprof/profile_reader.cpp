@@ -111,19 +111,19 @@ bool is_sample(const Field& field) { return field.number == kSampleField && fiel
 
 /// Everything after the samples: `add_rows(context)` puts them into the builder.
 template <class AddRows>
-Result<Snapshot> build(const ProfileTables& tables, std::uint64_t input_bytes, AddRows add_rows) {
+Result<Snapshot> build(const ProfileTables& tables, Input& in, std::uint64_t input_bytes, AddRows add_rows) {
   if (tables.strings.size() == 0)
     fail_malformed("no string table: the profile ends before it, or is of another kind", input_bytes);
   SnapshotBuilder builder;
   const std::vector<ColumnPlan> columns = plan_columns(tables);
   for (const ColumnPlan& column : columns) builder.add_column(column.type);
   const Locations locations(tables, builder);
-  const SampleRemarks remarks = add_rows(SampleContext{tables, locations, columns, builder, input_bytes});
+  const SampleRemarks remarks = add_rows(SampleContext{tables, locations, columns, builder, input_bytes, in});
   fill_facts(tables, columns, remarks, builder);
   return builder.finish();
 }
 
-Result<Snapshot> read_whole(std::string_view whole, const ReadLimits& limits) {
+Result<Snapshot> read_whole(Input& in, std::string_view whole, const ReadLimits& limits) {
   ProfileTables tables;
   std::vector<SampleSpan> spans;
   FieldStream fields(whole);
@@ -136,7 +136,7 @@ Result<Snapshot> read_whole(std::string_view whole, const ReadLimits& limits) {
       tables.take(field);
     }
   }
-  return build(tables, whole.size(), [&](const SampleContext& context) {
+  return build(tables, in, whole.size(), [&](const SampleContext& context) {
     if (spans.size() <= limits.in_memory_samples) return add_samples(whole, spans, context);
     StreamedSamples merged;
     for (const SampleSpan& span : spans) merged.add(whole.substr(span.begin, span.size), span.begin);
@@ -156,7 +156,7 @@ Result<Snapshot> read_streamed(Input& in) {
       tables.take(field);
     }
   }
-  return build(tables, in.offset(), [&](const SampleContext& context) { return samples.finish(context); });
+  return build(tables, in, in.offset(), [&](const SampleContext& context) { return samples.finish(context); });
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ Status read_profile(Input& in, SnapshotSink& out, const ReadLimits& limits) {
   if (head->empty()) return Error{ErrorCode::malformed, "empty input file"};
   return run_reader([&]() -> Status {
     const bool whole = head->size() <= limits.in_memory_bytes;
-    Result<Snapshot> snapshot = whole ? read_whole(*head, limits) : read_streamed(in);
+    Result<Snapshot> snapshot = whole ? read_whole(in, *head, limits) : read_streamed(in);
     if (whole) in.consume(head->size());
     if (!snapshot) return std::move(snapshot).error();
     return out.take(std::move(*snapshot));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "formats/input/read_failure.hpp"
+#include "formats/input/window_input.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/large_pages.hpp"
@@ -11,6 +12,7 @@
 namespace snapdiff::formats::pprof {
 namespace {
 
+constexpr std::size_t kForgetStep = 4 * kHugePage;  // bytes: few calls, and little text left behind
 constexpr std::size_t kMaxRows = 0xfffffff0;
 
 void check_size(const SampleContext& context, std::uint64_t offset) {
@@ -131,9 +133,14 @@ SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>&
   context.builder.reserve_rows(spans.size());
   const StackTable& stacks = context.builder.dictionary().stacks;
   prefer_large_pages(stacks.frame.data(), stacks.frame.capacity() * sizeof(FrameId));
+  std::size_t forgotten = 0;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     decode(spans[i], decoded[i % 2]);
-    if (i > 0) intern(decoded[(i - 1) % 2]);
+    if (i == 0) continue;
+    intern(decoded[(i - 1) % 2]);
+    if (spans[i].begin < forgotten + kForgetStep) continue;
+    forgotten = spans[i].begin;
+    forget(context.input, forgotten);
   }
   if (!spans.empty()) intern(decoded[(spans.size() - 1) % 2]);
   return {rows.has_negative(), labels.found_base()};

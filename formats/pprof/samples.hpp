@@ -27,6 +27,7 @@ struct SampleContext {
   const std::vector<ColumnPlan>& columns;
   SnapshotBuilder& builder;
   std::uint64_t input_bytes = 0;  ///< decompressed size; bounds what stacks may expand to
+  Input& input;
 };
 
 /// What was seen in the values and labels of all samples.
@@ -56,7 +57,8 @@ class SampleParts {
 };
 
 /// Samples that all lie in memory: each is decoded straight into frames and interned. For stacks
-/// that are nearly all different, as in a profile with one sample per stack.
+/// that are nearly all different, as in a profile with one sample per stack. `whole` is the input's last view; what
+/// lies before a sample is forgotten with it, so that text and stacks of a large profile are not in memory both.
 SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context);
 
 /// Samples of an input of any length: kept by distinct stack (the bytes of its location ids) and

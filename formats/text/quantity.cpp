@@ -88,17 +88,26 @@ std::optional<Quantity> scale(const Decimal& number, std::uint64_t multiplier) {
 }
 
 std::uint64_t size_unit(std::string_view word, bool decimal) {
-  std::array<char, 5> text{};
+  std::array<char, 10> text{};  // the longest word is "megabytes", or "kibibytes"
   if (word.empty() || word.size() > text.size()) return 0;
   for (std::size_t i = 0; i < word.size(); ++i) text[i] = lower(word[i]);
-  const std::string_view name(text.data(), word.size());
-  if (name == "b" || name == "byte" || name == "bytes") return 1;
+  std::string_view rest(text.data(), word.size());
   constexpr std::string_view kPrefixes = "kmgtp";
-  const std::size_t power = kPrefixes.find(name[0]);
+  constexpr std::array<std::string_view, 5> kDecimal = {"kilo", "mega", "giga", "tera", "peta"};
+  constexpr std::array<std::string_view, 5> kBinary = {"kibi", "mebi", "gibi", "tebi", "pebi"};
+  const auto is_bytes = [&] { return rest == "byte" || rest == "bytes"; };
+  if (rest == "b" || is_bytes()) return 1;
+  const std::size_t power = kPrefixes.find(rest[0]);
   if (power == std::string_view::npos) return 0;
-  const std::string_view rest = name.substr(1);
-  const bool binary = rest == "ib" || rest == "i";
-  if (!binary && !rest.empty() && rest != "b") return 0;
+  bool binary = rest.starts_with(kBinary[power]);
+  if (binary || rest.starts_with(kDecimal[power])) {
+    rest.remove_prefix(4);
+    if (!is_bytes()) return 0;
+  } else {
+    rest.remove_prefix(1);
+    binary = rest == "ib" || rest == "i" || rest == "ibyte" || rest == "ibytes";
+    if (!binary && !rest.empty() && rest != "b" && !is_bytes()) return 0;
+  }
   std::uint64_t out = 1;
   for (std::size_t i = 0; i <= power; ++i) out *= decimal && !binary ? 1000 : 1024;
   return out;

@@ -14,6 +14,7 @@
 #include "formats/tracemalloc/statistic_line.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "snapdiff/importer.hpp"
+#include "snapdiff/rest_row.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
@@ -21,12 +22,11 @@ namespace {
 
 using namespace tracemalloc;
 
-constexpr std::string_view kBelowThreshold = "[below threshold]";
-
 /// One list as it was printed, heaviest first, of one kind of lines.
 class PrintedList {
  public:
   bool empty() const { return entries_.empty(); }
+  bool is_difference() const { return kind_ == LineKind::difference; }
 
   /// Whether `line` can be the next one: of the same kind, and not heavier than the one before.
   bool goes_on_with(const StatisticLine& line) const {
@@ -86,9 +86,11 @@ class PrintedList {
 
   /// The snapshots of the list, oldest first: two of differences, else one.
   /// Throws Failure, as SnapshotBuilder::finish().
-  void finish(std::vector<Snapshot>& out) const {
+  /// `follows_difference`: the list before is of differences, too, so that this one's first snapshot is known.
+  void finish(std::vector<Snapshot>& out, bool follows_difference) const {
     if (empty()) return;
-    if (kind_ == LineKind::difference) out.push_back(snapshot(Side::before));
+    // Lists of differences after the first one begin where the one before ends, or all at the same start.
+    if (kind_ == LineKind::difference && !follows_difference) out.push_back(snapshot(Side::before));
     out.push_back(snapshot(kind_ == LineKind::difference ? Side::after : Side::only));
   }
 
@@ -130,7 +132,7 @@ class PrintedList {
     SnapshotFacts& facts = builder.facts();
     facts.producer = "cpython";
     facts.sampling = Sampling::exact;
-    facts.complete = false;
+    facts.complete = has_total_ && !rest_;
     facts.format_detail = side == Side::before           ? "printed differences, before"
                           : side == Side::after          ? "printed differences, after"
                           : kind_ == LineKind::statistic ? "printed statistics"
@@ -207,7 +209,8 @@ class Lists {
   void end_list() {
     if (snapshots_.size() + 2 > kMostSnapshots)
       fail(ErrorCode::limit, "too many lists: more than " + std::to_string(kMostSnapshots) + " snapshots");
-    list_.finish(snapshots_);
+    list_.finish(snapshots_, had_difference_);
+    had_difference_ = list_.is_difference() || (list_.empty() && had_difference_);
     list_ = {};
     separated_ = false;
   }
@@ -239,8 +242,9 @@ class Lists {
   PrintedList list_;
   std::vector<Snapshot> snapshots_;
   Notes damaged_;
-  bool separated_ = false;  // other text since the last entry
-  bool in_stack_ = false;   // File lines belong to the last entry
+  bool had_difference_ = false;  // the list before
+  bool separated_ = false;       // other text since the last entry
+  bool in_stack_ = false;        // File lines belong to the last entry
 };
 
 /// Lists of statistics out of a file or a log, each a snapshot; a list of differences is two.

@@ -1,7 +1,5 @@
 #include "formats/tracemalloc/python_frames.hpp"
 
-#include <array>
-
 namespace snapdiff::formats::tracemalloc {
 
 std::string place_name(std::string_view file, std::int32_t line) {
@@ -27,29 +25,6 @@ FrameId place_frame(SnapshotBuilder& builder, std::string_view file, std::int32_
   return builder.frame(spec);
 }
 
-bool is_profiler_file(std::string_view file) {
-  constexpr std::array<std::string_view, 4> kNames = {"tracemalloc.py", "linecache.py", "pickle.py", "tokenize.py"};
-  const std::string_view name = base_name(file);
-  for (const std::string_view known : kNames) {
-    if (name == known) return true;
-  }
-  return false;
-}
-
-void add_notes(SnapshotBuilder& builder) {
-  const Dictionary& d = builder.dictionary();
-  builder.notes().add(Severity::info, kNativeNote);
-  StringId last{};  // frames of one file often stand together
-  for (const StringId file : d.functions.file) {
-    if (file == last) continue;
-    last = file;
-    if (!is_profiler_file(d.strings[file])) continue;
-    builder.notes().add(
-        Severity::info,
-        "stacks through tracemalloc.py, linecache.py, pickle.py or tokenize.py may be the profiler's own: "
-        "--ignore '(tracemalloc|linecache|pickle|tokenize)[.]py' leaves them out");
-    return;
-  }
-}
+void add_notes(SnapshotBuilder& builder) { builder.notes().add(Severity::info, kNativeNote); }
 
 }  // namespace snapdiff::formats::tracemalloc

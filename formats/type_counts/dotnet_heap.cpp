@@ -12,6 +12,7 @@
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/contains.hpp"
+#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -22,8 +23,6 @@ using text::trim;
 
 constexpr FormatInfo kInfo{"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
                            "method tables, which differ from run to run; free gaps, which are counters"};
-
-constexpr std::string_view kBelowThreshold = "[below threshold]";
 
 /// A number with the groups of any culture: "1,234", "1.234", "1 234" with U+00A0 or U+202F. All that is no
 /// digit is left out; nothing where there are letters.

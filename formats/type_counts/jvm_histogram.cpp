@@ -9,6 +9,7 @@
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -169,7 +170,7 @@ class HistogramLog final : public text::ReportLog {
       builder_->notes().add(Severity::warning, "the classes add up to less than the Total line says",
                             lines_.line_offset());
       const Row rest{total.instances - sum_.instances, total.bytes - sum_.bytes, {}};
-      add_row({builder_->pseudo_stack("[below threshold]"), LabelSetId{}}, rest);
+      add_row({builder_->pseudo_stack(kBelowThreshold), LabelSetId{}}, rest);
     }
     take();
   }

@@ -2,8 +2,11 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
@@ -93,6 +96,16 @@ class ObjgraphLog final : public text::ReportLog {
       : ReportLog(in, out, "no list: the input ends, expected lines of a type's name and a count") {}
 
  private:
+  struct Row {
+    std::string name;
+    std::int64_t count = 0, increase = 0;
+  };
+  struct List {
+    std::vector<Row> rows;
+    bool grown = false;
+    std::optional<std::uint64_t> cut;  ///< where the last line begins, which has no end
+  };
+
   void handle(std::string_view line) override {
     if (const auto entry = entry_of(line)) {
       add(*entry, line.size());
@@ -100,7 +113,38 @@ class ObjgraphLog final : public text::ReportLog {
       close();
     }
   }
-  void finish() override { close(); }
+
+  void finish() override {
+    close();
+    const bool grows = lists_.size() > 1 && std::ranges::all_of(lists_, &List::grown);
+    std::unordered_map<std::string, std::size_t, KeyedHash> types;
+    for (const List& list : lists_) {
+      for (const Row& row : list.rows) types.try_emplace(row.name, types.size());
+    }
+    if (grows && lists_.size() * types.size() <= kMostRows) return take_growth(types);
+    for (const List& list : lists_) {
+      open();
+      builder_->facts().complete = false;  // the largest, or what passed its peak, only
+      for (const Row& row : list.rows) add_row(row.name, row.count);
+      take(list);
+    }
+  }
+
+  /// show_growth lists what passed its peak. A type that a list leaves out did not, so it keeps its count; before its
+  /// first line it had its count less the increase.
+  void take_growth(const std::unordered_map<std::string, std::size_t, KeyedHash>& types) {
+    std::vector<std::int64_t> counts(types.size(), -1);
+    for (auto list = lists_.rbegin(); list != lists_.rend(); ++list) {
+      for (const Row& row : list->rows) counts[types.at(row.name)] = row.count - row.increase;
+    }
+    for (const List& list : lists_) {
+      for (const Row& row : list.rows) counts[types.at(row.name)] = row.count;
+      open();
+      for (const auto& [name, place] : types) add_row(name, std::max<std::int64_t>(counts[place], 0));
+      builder_->notes().add(Severity::info, "show_growth lists what grew: other types keep their last count");
+      take(list);
+    }
+  }
 
   /// Lists without anything between them: each is sorted and has every name once.
   bool begins_new_list(const Entry& entry) const {
@@ -110,42 +154,54 @@ class ObjgraphLog final : public text::ReportLog {
   }
 
   void add(const Entry& entry, std::size_t width) {
-    if (builder_ && !lines_.terminated() && last_.grown && !entry.grown) return cut();
-    if (builder_ && begins_new_list(entry)) close();
-    const bool first = !builder_;
-    if (first) open();
-    names_.emplace(entry.name);
-    const TypeKey key = type_key(*builder_, entry.name);
-    const std::int64_t values[] = {entry.count};
-    builder_->add_row(key.stack, key.labels, values);
-    // The columns of show_growth are as wide in every line.
-    if (!lines_.terminated() && (first || !entry.grown || width != width_)) {
-      cut();
+    if (is_open_ && !lines_.terminated() && last_.grown && !entry.grown) return cut();
+    if (is_open_ && begins_new_list(entry)) close();
+    const bool first = !is_open_;
+    if (first) {
+      lists_.emplace_back();
+      lists_.back().grown = true;
+      names_.clear();
+      is_open_ = true;
     }
+    List& list = lists_.back();
+    names_.emplace(entry.name);
+    list.grown = list.grown && entry.grown;
+    list.rows.push_back({std::string(entry.name), entry.count, entry.increase});
+    // The columns of show_growth are as wide in every line.
+    if (!lines_.terminated() && (first || !entry.grown || width != width_)) cut();
     last_ = entry;
     last_.name = {};
     width_ = width;
   }
 
-  void cut() { builder_->facts().lose("the last line has no end: its number may be cut", lines_.line_offset()); }
+  void cut() { lists_.back().cut = lines_.line_offset(); }
+  void close() { is_open_ = false; }
 
   void open() {
     builder_ = std::make_unique<SnapshotBuilder>();
     builder_->add_column({"inuse_objects", "count"});
     builder_->facts().producer = "objgraph";
     builder_->facts().sampling = Sampling::exact;
-    builder_->facts().complete = false;  // the largest, or what passed its peak, only
-    names_.clear();
   }
 
-  void close() {
-    if (!builder_) return;
+  void add_row(std::string_view name, std::int64_t count) {
+    const TypeKey key = type_key(*builder_, name);
+    builder_->add_row(key.stack, key.labels, std::span(&count, 1));
+  }
+
+  void take(const List& list) {
+    if (list.cut) builder_->facts().lose("the last line has no end: its number may be cut", *list.cut);
     out_.take(builder_->finish());
     builder_.reset();
   }
 
-  std::unique_ptr<SnapshotBuilder> builder_;  // the open list
-  Entry last_;                                // without its name
+  /// Of lists times types, in memory one list at a time: 4096 lists of 1000 types.
+  static constexpr std::size_t kMostRows = std::size_t{4} << 20;
+
+  std::vector<List> lists_;
+  std::unique_ptr<SnapshotBuilder> builder_;
+  bool is_open_ = false;  // the last list
+  Entry last_;            // without its name
   std::size_t width_ = 0;
   std::unordered_set<std::string, KeyedHash> names_;
 };

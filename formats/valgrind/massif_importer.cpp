@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -16,12 +17,12 @@
 #include "formats/text/scan.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/importer.hpp"
+#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 constexpr std::string_view kRule = "#-----------";
-constexpr std::string_view kBelowThreshold = "[below threshold]";
 constexpr std::string_view kThresholdWords = "below massif's threshold";
 constexpr std::string_view kPages = "(page allocation syscalls)";
 /// As many frames as a stack may have in the model.
@@ -59,6 +60,7 @@ class MassifReader {
     if (snapshots_.empty()) {
       fail_malformed("no snapshot: the input ends, expected at least one", lines_.line_offset());
     }
+    leave_out_empty_start();
     for (Snapshot& snapshot : snapshots_) give(out, std::move(snapshot));
   }
 
@@ -71,6 +73,18 @@ class MassifReader {
     std::int64_t own = 0;  ///< bytes less those of the children so far
     std::string label;
   };
+
+  /// A program that has not allocated yet is no baseline: all it allocates would be growth. Such snapshots at the start
+  /// keep their totals alone, as most snapshots of massif do.
+  void leave_out_empty_start() {
+    const auto first = std::find_if(snapshots_.begin(), snapshots_.end(),
+                                    [](const Snapshot& snapshot) { return snapshot.samples.size() > 0; });
+    if (first == snapshots_.end()) return;
+    for (auto empty = snapshots_.begin(); empty != first; ++empty) {
+      empty->samples.columns.clear();
+      empty->facts.default_metric.clear();
+    }
+  }
 
   void read_header() {
     const std::array<std::pair<std::string_view, std::string*>, 3> fields{
@@ -171,8 +185,10 @@ class MassifReader {
         if (node.children_left != 0) {
           fail_malformed("bad heap tree: what is below the threshold has children", lines_.line_offset());
         }
-        builder.facts().complete = false;
-        add_row(builder, node.own, true);
+        if (node.own > 0) {
+          builder.facts().complete = false;
+          add_row(builder, node.own, true);
+        }
       } else {
         if (path_.size() == kDeepestTree) fail(ErrorCode::limit, "heap tree too deep", lines_.line_offset());
         path_.push_back(std::move(node));

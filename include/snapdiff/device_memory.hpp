@@ -39,6 +39,14 @@ struct CachedBytes {
   FreeBytes releasable;
 };
 
+/// Bytes of the allocator of a snapshot's devices at its end.
+struct ReservedBytes {
+  std::int64_t reserved = 0;
+  std::int64_t allocated = 0;
+  CachedBytes cached;
+  bool expandable = false;  ///< segments can grow
+};
+
 /// A line of a program, as recorded.
 struct CodeLine {
   std::string file;

@@ -17,7 +17,7 @@ namespace snapdiff {
 ///   FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line)
 ///   FrameId frame(const FrameSpec&, const Hash128&)
 ///   LabelSetId labels(std::vector<Label>)
-/// `from` must not grow meanwhile; both must outlive the mover.
+/// Where `from` has grown, grow() says so; both must outlive the mover.
 template <class Target>
 class DictionaryMover {
  public:
@@ -30,6 +30,14 @@ class DictionaryMover {
         frames_(from.frames.size(), kUnknown),
         label_sets_(from.labels.size(), kUnknown) {
     strings_[0] = modules_[0] = functions_[0] = label_sets_[0] = 0;
+  }
+
+  void grow() {
+    strings_.resize(from_.strings.size(), kUnknown);
+    modules_.resize(from_.modules.size(), kUnknown);
+    functions_.resize(from_.functions.size(), kUnknown);
+    frames_.resize(from_.frames.size(), kUnknown);
+    label_sets_.resize(from_.labels.size(), kUnknown);
   }
 
   StringId string(StringId id) {

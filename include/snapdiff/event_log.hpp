@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -52,10 +53,11 @@ struct TraceEvent {
 class EventLog {
  public:
   void append(const TraceEvent& event) {
-    if (chunks_.empty() || chunks_.back().size() + kLongestCode > kChunkBytes) {
-      chunks_.emplace_back();
-      chunks_.back().reserve(kChunkBytes);
-    }
+    if (chunks_.empty() || chunks_.back().size() + kLongestCode > kChunkBytes) chunks_.emplace_back();
+    // Grows with what is in it: a file may have a trace for each of thousands of devices.
+    std::vector<std::uint8_t>& chunk = chunks_.back();
+    if (chunk.size() + kLongestCode > chunk.capacity())
+      chunk.reserve(std::min(std::max(kFirstBytes, 2 * chunk.capacity()), kChunkBytes));
     if (size_ % kStride == 0) marks_.push_back({chunks_.size() - 1, chunks_.back().size(), last_});
     std::uint8_t code[kLongestCode];
     std::uint8_t* out = code + 1;
@@ -163,12 +165,17 @@ class EventLog {
   }
 
   /// Bytes in memory, for statistics.
-  std::size_t memory_bytes() const { return chunks_.size() * kChunkBytes + marks_.size() * sizeof(Mark); }
+  std::size_t memory_bytes() const {
+    std::size_t bytes = marks_.size() * sizeof(Mark);
+    for (const std::vector<std::uint8_t>& chunk : chunks_) bytes += chunk.capacity();
+    return bytes;
+  }
 
   friend bool operator==(const EventLog& a, const EventLog& b) { return a.size_ == b.size_ && a.chunks_ == b.chunks_; }
 
  private:
   static constexpr std::size_t kStride = 4096;
+  static constexpr std::size_t kFirstBytes = 128;
   static constexpr std::size_t kChunkBytes = 256 * 1024;
   static constexpr std::size_t kLongestCode = 1 + 5 + 5 + 5 + 11 + 10 + 10;
   static constexpr unsigned kOtherStream = 16;

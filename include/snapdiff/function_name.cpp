@@ -49,6 +49,28 @@ std::string jvm_array_name(std::string_view name) {
   return out;
 }
 
+/// "org.acme.Limiter λ37" for the JVM's "org.acme.Limiter$$Lambda$37/0x00000008000c82a0": the address is another one in
+/// each run. Without a number, as since JDK 21, its last digits tell the lambdas of a class apart. "" for other names.
+std::string jvm_lambda_name(std::string_view name) {
+  constexpr std::string_view kMark = "$$Lambda";
+  constexpr std::size_t kTold = 5;
+  const std::size_t at = name.find(kMark);
+  if (at == std::string_view::npos || at == 0) return {};
+  std::string_view rest = name.substr(at + kMark.size());
+  std::string_view number;
+  if (rest.starts_with('$')) {
+    number = rest.substr(1, rest.find_first_not_of("0123456789", 1) - 1);
+    rest.remove_prefix(1 + number.size());
+  }
+  if (rest.starts_with("/0x") || rest.starts_with("+0x") || rest.starts_with(".0x")) {
+    const std::size_t end = std::min(rest.find_first_not_of("0123456789abcdef", 3), rest.size());
+    if (number.empty())
+      number = rest.substr(std::max<std::size_t>(3, end - std::min(end, kTold)), std::min(kTold, end - 3));
+    rest.remove_prefix(end);
+  }
+  return std::string(name.substr(0, at)).append(" \u03bb").append(number).append(rest);
+}
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::size_t at = text.find(from);
   if (at == std::string::npos) return;
@@ -291,6 +313,7 @@ std::string_view autograd_node(std::string_view function) {
 std::string short_function_name(std::string_view function, std::string_view ellipsis) {
   if (std::string array = jvm_array_name(function); !array.empty()) return array;
   if (const std::string_view node = autograd_node(function); !node.empty()) return std::string(node);
+  if (std::string lambda = jvm_lambda_name(function); !lambda.empty()) return lambda;
   std::string name(function);
   strip_suffixes(name);
   const auto opens = [](char c) { return c == '(' || c == '<' || c == '[' || c == ' '; };
@@ -331,32 +354,6 @@ std::string via_name(std::string_view function) {
     break;
   }
   return without_std(name);
-}
-
-bool is_entry_point(std::string_view function) {
-  constexpr std::array<std::string_view, 17> kNames{"main",
-                                                    "_start",
-                                                    "__libc_start_main",
-                                                    "__libc_start_main_impl",
-                                                    "__libc_start_call_main",
-                                                    "start_thread",
-                                                    "thread_start",
-                                                    "clone",
-                                                    "__clone",
-                                                    "clone3",
-                                                    "__clone3",
-                                                    "runtime.main",
-                                                    "runtime.goexit",
-                                                    "_main",
-                                                    "__rust_begin_short_backtrace",
-                                                    "BaseThreadInitThunk",
-                                                    "RtlUserThreadStart"};
-  const std::size_t at = function.find('@');  // __libc_start_main@@GLIBC_2.34
-  const std::string_view name = function.substr(0, at == 0 ? std::string_view::npos : at);
-  for (const std::string_view known : kNames) {
-    if (name == known) return true;
-  }
-  return false;
 }
 
 }  // namespace snapdiff

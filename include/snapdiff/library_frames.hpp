@@ -1,12 +1,22 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/growth.hpp"
 
 namespace snapdiff {
+
+/// What the library frames below an own one, leaf first, are called beside it: the function that it calls, but code
+/// that a compiler wrote at run time has names that nobody knows. `frames` is not empty.
+inline std::string_view called_name(std::span<const FrameView> frames) {
+  const auto is_generated = [](const FrameView& frame) { return is_generated_file(frame.file); };
+  return std::any_of(frames.begin(), frames.end(), is_generated) ? "compiled" : frames.back().function;
+}
 
 /// Folds the frames of libraries into the user's own frames that call them: what a library does inside is its caller's.
 /// `frames` is leaf first. A stack without own code stays as it is. Returns the function that the first own frame calls
@@ -17,7 +27,8 @@ inline std::string_view fold_library_frames(std::vector<FrameView>& frames) {
   while (first < frames.size() && frames[first].library) ++first;
   if (first == frames.size()) return {};
   const bool tells = first > 0 && autograd_node(frames[first].function).empty();
-  const std::string_view called = tells ? frames[first - 1].function : std::string_view();
+  const std::string_view called =
+      tells ? called_name(std::span<const FrameView>(frames).first(first)) : std::string_view();
   std::erase_if(frames, [](const FrameView& frame) { return frame.library; });
   return called;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapdiff/ids.hpp"
@@ -29,6 +30,11 @@ inline constexpr std::uint8_t kObjectDetached = 2;  ///< out of its document (V8
 inline constexpr std::uint32_t kEdgeIsIndex = 0x80000000U;
 inline constexpr std::uint32_t kEdgeIsWeak = 0x40000000U;  ///< does not keep its end alive; not followed by dominators
 inline constexpr std::uint32_t kEdgeLabel = 0x3fffffffU;   ///< mask: string row or index; larger ones are kEdgeLabel
+
+/// Label of a weak reference that is followed until memory runs out (Java's SoftReference).
+inline constexpr std::string_view kSoftReferent = "soft referent";
+/// Type of objects that a collector fills gaps with: never alive.
+inline constexpr std::string_view kDeadSpace = "dead space of the collector";
 
 inline constexpr std::uint64_t kNoObjectId = std::numeric_limits<std::uint64_t>::max();
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -53,6 +55,7 @@ struct HeapFacts {
   std::int64_t weak = 0;  ///< of these, not followed
   ObjectSum reachable;    ///< == what the roots retain
   ObjectSum unreachable;
+  ObjectSum soft;      ///< of these, what soft references lead to: collected before memory runs out
   ObjectSum detached;  ///< out of their document, reachable or not
 };
 
@@ -68,16 +71,56 @@ struct TypeTotals {
   friend bool operator==(const TypeTotals&, const TypeTotals&) = default;
 };
 
+/// Totals by snapshot, of which most may be nothing: a type of one snapshot in a series of thousands.
+class TotalsBySnapshot {
+ public:
+  void resize(std::size_t snapshots) { size_ = snapshots; }
+  std::size_t size() const { return size_; }
+  /// In the order of snapshots.
+  void set(std::size_t snapshot, const TypeTotals& totals) {
+    if (known_.empty() || known_.back().first != snapshot) known_.emplace_back(snapshot, TypeTotals{});
+    known_.back().second = totals;
+  }
+  TypeTotals operator[](std::size_t snapshot) const {
+    const auto at = std::lower_bound(known_.begin(), known_.end(), snapshot,
+                                     [](const auto& known, std::size_t wanted) { return known.first < wanted; });
+    return at != known_.end() && at->first == snapshot ? at->second : TypeTotals{};
+  }
+  /// Those that are something, with their snapshots.
+  const std::vector<std::pair<std::size_t, TypeTotals>>& known() const { return known_; }
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<std::pair<std::size_t, TypeTotals>> known_;
+};
+
 struct RetainedRow {
   std::string kind;  ///< the format's class of kinds, or ""
   std::string type;
-  std::vector<TypeTotals> at;  ///< by snapshot
-  ObjectSum fresh;             ///< RetainedReport::fresh of this type
+  TotalsBySnapshot at;
+  ObjectSum fresh;  ///< RetainedReport::fresh of this type
 
-  const TypeTotals& first() const { return at.front(); }
-  const TypeTotals& last() const { return at.back(); }
+  TypeTotals first() const { return at[0]; }
+  TypeTotals last() const { return at[at.size() - 1]; }
 };
 
+/// A container that keeps more than before, and what it keeps. Both ends of a comparison, or one heap alone.
+///   holder    how the container is called: "OrderCache.byId (HashMap)", "sessions (Map)"
+///   above     the named reference that leads there: "Shop.CACHE", "HelmetWrapper"; "" where `holder` says it
+///   type      what it holds more of: the program's own type where there is one
+///   types     type_text() of all types of which this container holds most of the growth; no type is in two owners
+///   retained  what the gained objects keep alive, at both ends; owners do not overlap
+///   held      objects of `type` there
+///   detached  of these, objects out of their document; `detached_type` says which
+struct Owner {
+  std::string holder, above, type;
+  bool own = true;  ///< `type` or the container is the program's own
+  std::vector<std::string> types;
+  Change retained;
+  Change held;
+  Change detached;
+  std::string detached_type;
+};
 /// Types of one or more heaps. Rows: every type met, most growth of retained bytes (of one heap: most
 /// retained) first.
 struct RetainedReport {
@@ -89,6 +132,7 @@ struct RetainedReport {
   /// Objects that were not in the first snapshot, are in the last, and, of three or more, were in an
   /// earlier one than the last too. Empty where objects cannot be distinguished.
   std::optional<ObjectSum> fresh;
+  std::vector<Owner> owners;  ///< OwnerReport of both ends, where it was asked for
   Notes notes;
 };
 
@@ -138,6 +182,10 @@ struct PathReport {
   ObjectSum hanging;                  ///< what hangs only on growing places, in the last snapshot; the shares' sum
   ObjectSum unreachable;              ///< matching objects of the last snapshot that no root reaches
   Notes notes;
+};
+
+struct OwnerReport {
+  std::vector<Owner> owners;  ///< most growth first
 };
 
 /// The dominator tree, types under types: an object adds to the place of the types that dominate it.

@@ -19,6 +19,74 @@ std::uint64_t hash_of(std::span<const Label> set) {
   return mix64(hash);
 }
 
+/// Rows in order, each stack and label set once, with a value: they are the samples as they are.
+bool are_samples(const SampleTable& rows) {
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    if (std::pair(rows.stack[row - 1], rows.labels[row - 1]) >= std::pair(rows.stack[row], rows.labels[row]))
+      return false;
+  }
+  std::vector<std::uint8_t> filled(rows.stack.size(), 0);
+  for (const Column& column : rows.columns) {
+    if (!column.known.empty()) return false;
+    for (std::size_t row = 0; row < filled.size(); ++row) {
+      if (column.value[row] != 0) filled[row] = 1;
+    }
+  }
+  return std::find(filled.begin(), filled.end(), 0) == filled.end();
+}
+
+Status sum_rows(const SampleTable& rows, SampleTable& out) {
+  std::vector<std::uint32_t> order(rows.stack.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto key = [&](std::uint32_t row) {
+    return (static_cast<std::uint64_t>(rows.stack[row]) << 32) | static_cast<std::uint64_t>(rows.labels[row]);
+  };
+  const auto less = [&](std::uint32_t a, std::uint32_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; };
+  if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
+
+  out.columns.resize(rows.columns.size());
+  for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+    out.columns[c].type = rows.columns[c].type;
+    out.columns[c].half_unit = rows.columns[c].half_unit;
+    out.columns[c].value.reserve(rows.stack.size());
+  }
+  out.stack.reserve(rows.stack.size());
+  out.labels.reserve(rows.stack.size());
+
+  std::vector<std::int64_t> sum(rows.columns.size());
+  std::vector<std::uint8_t> known(rows.columns.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::fill(sum.begin(), sum.end(), 0);
+    std::fill(known.begin(), known.end(), std::uint8_t{1});
+    const std::uint64_t row_key = key(order[i]);
+    const std::uint32_t first = order[i];
+    for (; i < order.size() && key(order[i]) == row_key; ++i) {
+      for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+        if (!rows.columns[c].is_known(order[i])) known[c] = 0;
+        if (!checked_add(sum[c], rows.columns[c].value[order[i]], sum[c])) {
+          return Error{ErrorCode::limit,
+                       "sum of " + rows.columns[c].type.name +
+                           " over the rows of one stack is beyond 2^63-1, expected it to fit in 64 bits"};
+        }
+      }
+    }
+    bool keep = false;
+    for (std::size_t c = 0; c < rows.columns.size(); ++c) keep = keep || sum[c] != 0 || known[c] == 0;
+    if (!keep) continue;
+    out.stack.push_back(rows.stack[first]);
+    out.labels.push_back(rows.labels[first]);
+    for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+      Column& column = out.columns[c];
+      column.value.push_back(known[c] != 0 ? sum[c] : 0);
+      if (known[c] == 0 || !column.known.empty()) {
+        column.known.resize(out.stack.size() - 1, 1);
+        column.known.push_back(known[c]);
+      }
+    }
+  }
+  return ok();
+}
+
 }  // namespace
 
 SnapshotBuilder::SnapshotBuilder() : dictionary_(std::make_unique<Dictionary>()) {}
@@ -205,57 +273,13 @@ void SnapshotBuilder::add_row(StackId stack, LabelSetId labels, std::span<const 
 }
 
 Result<Snapshot> SnapshotBuilder::finish() {
-  std::vector<std::uint32_t> order(stack_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto key = [this](std::uint32_t row) {
-    return (static_cast<std::uint64_t>(stack_[row]) << 32) | static_cast<std::uint64_t>(label_set_[row]);
-  };
-  const auto less = [&](std::uint32_t a, std::uint32_t b) { return key(a) != key(b) ? key(a) < key(b) : a < b; };
-  if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
-
   Snapshot snapshot;
-  SampleTable& out = snapshot.samples;
-  out.columns.resize(columns_.size());
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    out.columns[c].type = columns_[c].type;
-    out.columns[c].half_unit = columns_[c].half_unit;
-    out.columns[c].value.reserve(stack_.size());
+  SampleTable rows{std::move(stack_), std::move(label_set_), std::move(columns_)};
+  if (are_samples(rows)) {
+    snapshot.samples = std::move(rows);
+  } else if (Status summed = sum_rows(rows, snapshot.samples); !summed) {
+    return std::move(summed).error();
   }
-  out.stack.reserve(stack_.size());
-  out.labels.reserve(stack_.size());
-
-  std::vector<std::int64_t> sum(columns_.size());
-  std::vector<std::uint8_t> known(columns_.size());
-  for (std::size_t i = 0; i < order.size();) {
-    std::fill(sum.begin(), sum.end(), 0);
-    std::fill(known.begin(), known.end(), std::uint8_t{1});
-    const std::uint64_t row_key = key(order[i]);
-    const std::uint32_t first = order[i];
-    for (; i < order.size() && key(order[i]) == row_key; ++i) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (!columns_[c].is_known(order[i])) known[c] = 0;
-        if (!checked_add(sum[c], columns_[c].value[order[i]], sum[c])) {
-          return Error{ErrorCode::limit,
-                       "sum of " + columns_[c].type.name +
-                           " over the rows of one stack is beyond 2^63-1, expected it to fit in 64 bits"};
-        }
-      }
-    }
-    bool keep = false;
-    for (std::size_t c = 0; c < columns_.size(); ++c) keep = keep || sum[c] != 0 || known[c] == 0;
-    if (!keep) continue;
-    out.stack.push_back(stack_[first]);
-    out.labels.push_back(label_set_[first]);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      Column& column = out.columns[c];
-      column.value.push_back(known[c] != 0 ? sum[c] : 0);
-      if (known[c] == 0 || !column.known.empty()) {
-        column.known.resize(out.stack.size() - 1, 1);
-        column.known.push_back(known[c]);
-      }
-    }
-  }
-
   std::sort(mappings_.begin(), mappings_.end(), [](const Mapping& a, const Mapping& b) {
     return a.start != b.start ? a.start < b.start : a.limit != b.limit ? a.limit < b.limit : a.module < b.module;
   });

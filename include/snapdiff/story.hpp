@@ -28,6 +28,9 @@ using Prose = std::vector<Span>;
 ///             heaviest stack. Empty where stacks have no frames
 ///   via       the library function that it calls to allocate, "" without one; as recorded
 ///   own       false where no frame of these stacks is the user's own code
+///   is_owner  of object graphs: a container that keeps more. text.name is its name, `path` the type that it holds more
+///             of, `value` what that keeps alive, `objects` how many, `rows` the types it holds most of, `values` their
+///             own bytes
 ///   value     at both ends; growth() is exact
 ///   share     of all growth (the sum of growing stacks), 0..1; of all shrinkage for what was freed
 ///   error     one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
@@ -43,6 +46,7 @@ struct Culprit {
   std::vector<FrameView> path;
   std::string_view via;
   bool own = true;
+  bool is_owner = false;
   Change value;
   Change objects;
   double share = 0;

@@ -39,6 +39,21 @@ void write_profile(const std::string& path, const Program& program, const Heap& 
   write_file(path, gzip(profile_proto(program, heap.buckets(), time_ns)));
 }
 
+/// Work that never changes, for kept.py to divide by: arithmetic, and reads all over a table larger than the caches.
+int calibrate() {
+  constexpr std::size_t kWords = std::size_t{8} << 20;  // 64 MiB
+  constexpr std::size_t kSteps = 20'000'000;
+  std::vector<std::uint64_t> table(kWords);
+  std::uint64_t state = 1;
+  for (std::uint64_t& word : table) word = state = state * 6364136223846793005U + 1442695040888963407U;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    sum += table[(state >> 33U) % kWords] ^ state;
+  }
+  return sum == 0 ? 1 : 0;
+}
+
 // --- command line -----------------------------------------------------------------------------------
 
 constexpr std::string_view kUsage =
@@ -47,6 +62,7 @@ constexpr std::string_view kUsage =
     "  jemalloc  a.heap and b.heap in FOLDER, heap_v2 text\n"
     "  tcmalloc  a.heap and b.heap in FOLDER, gperftools text\n"
     "  series    s.0001.pb.gz ... in FOLDER\n"
+    "  calibrate writes nothing: the fixed work that kept.py divides times by\n"
     "numbers, with their defaults:\n"
     "  functions: a fifth of the stacks, at least 100, at most 20000\n"
     "  stacks=20000 depth=30 seed=1 count=100 (snapshots of a series)\n"
@@ -54,6 +70,7 @@ constexpr std::string_view kUsage =
     "  rebuilt=0 (1: b.pb.gz comes of the program's next release)\n";
 
 int run(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "calibrate") return calibrate();
   if (arguments.size() < 2) throw std::invalid_argument("KIND and FOLDER are needed");
   std::map<std::string, std::uint32_t> number = {{"stacks", 20'000}, {"depth", 30},  {"functions", 0},
                                                  {"seed", 1},        {"count", 100}, {"changed", 1000},

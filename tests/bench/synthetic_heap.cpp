@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,8 +117,11 @@ void Heap::step(std::uint32_t changed, std::uint32_t replaced) {
 
 Bucket Heap::new_bucket() {
   static constexpr std::int64_t kSizes[] = {16, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 32768, 1048576};
+  constexpr int kMostTries = 100'000;
   Bucket bucket;
+  int tries = 0;
   do {
+    if (++tries > kMostTries) throw std::runtime_error("no more stacks so shallow: a larger depth= is needed");
     bucket.stack = new_stack();
   } while (!seen_.insert(hash(bucket.stack)).second);
   bucket.object_bytes = kSizes[random_.below(14)];

@@ -2,8 +2,11 @@
 
 Each function takes a size in bytes and gives (file name, bytes) of about that size.
 """
+import functools
 import gzip
 import json
+import pickle
+import random
 import struct
 
 
@@ -91,6 +94,7 @@ def dominator_chain(size):
     return "chain.heapsnapshot", json.dumps(text, separators=(",", ":")).encode()
 
 
+@functools.cache
 def varint(value):
     out = b""
     while value >= 128:
@@ -194,5 +198,162 @@ def tracker_series(size):
     return "tracker.jsonl", (head + until(size, lambda i: one % (i, i, i, i + 1, i, i, i))).encode()
 
 
+def strings_of(*more):
+    return [b"", b"inuse_space", b"bytes", *more]
+
+
+def location(number, function, line, mapping=0):
+    return message(4, numbers((1, number), *([(2, mapping)] if mapping else [])) + message(4, numbers((1, function), (2, line))))
+
+
+def function(number, name, file=0):
+    return message(5, numbers((1, number), (2, name), *([(4, file)] if file else [])))
+
+
+def sample(stack, value):
+    body = b"".join(varint(at) for at in stack)
+    return message(2, message(1, body) + message(2, varint(value)))
+
+
+def long_names_deep(size):
+    """Three names of 16 KB, and one stack of as many frames as fit."""
+    names = [letter * 16384 for letter in (b"a", b"b", b"c")]
+    parts = b"".join(function(i, 2 + i) + location(i, i, i) for i in (1, 2, 3))
+    return "longdeep.pb.gz", gzip.compress(profile(strings_of(*names), parts + sample([1 + i % 3 for i in range(size)], 1000)), 6)
+
+
+def rust_names(size):
+    """Short Rust names of which each comes out with some 60 000 characters: tuples of two back references."""
+    strings, pieces, used, i = strings_of(), [], 0, 0
+
+    def back(to):
+        digits, rest = "", to - 1
+        while to and rest >= 0:
+            digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[rest % 62] + digits
+            rest = rest // 62 - 1 if rest >= 62 else -1
+        return "B" + digits + "_"
+
+    while used < size:
+        crate = "f%d" % i
+        name = "INvC%d%s3fooTuuE" % (len(crate), crate)
+        at = name.index("T")
+        for _ in range(12):
+            following = len(name)
+            name += "T" + back(at) + back(at) + "E"
+            at = following
+        strings.append(("_R" + name + "E").encode())
+        i += 1
+        pieces.append(function(i, i + 2) + location(i, i, 1) + sample([i], 8))
+        used += len(strings[-1]) + len(pieces[-1])
+    return "rust.pb", profile(strings, b"".join(pieces))
+
+
+def heaptrack_inlined(size):
+    """One address into which a quarter of the file is inlined, and traces that all go through it."""
+    frames = " ".join("1 2 %x" % i for i in range(size // 40))
+    head = "v 10400 3\ns 1 f\ns 3 a.c\ni 1000 0 %s\nt 1 0\n" % frames
+    return "heaptrack.inlined", (head + until(size * 3 // 4, lambda i: "i %x 0 1\nt %x 1\na 8 %x\n+ %x\n" % (
+        i + 1, i + 2, i + 2, i))).encode()
+
+
+def object_types(size):
+    """Object graphs: every snapshot has one object, of a type of its own."""
+    head = '{"k":"header","format":"snapdiff-tracker","version":1}\n'
+    one = ('{"k":"snapshot","id":"s%d","seq":%d}\n{"k":"node","id":0,"type":"T%d","bytes":8,"root":true}\n'
+           '{"k":"end","id":"s%d","rows":1}\n')
+    return "types.jsonl", (head + until(size, lambda i: one % (i, i, i, i))).encode()
+
+
+def cuda_event(address, frames, **more):
+    return {"action": "alloc", "addr": address, "size": 512, "stream": 0, "frames": frames, **more}
+
+
+def cuda_segment(addresses, frames, device=0):
+    blocks = [{"size": 512, "requested_size": 512, "state": "active_allocated", "frames": frames, "address": at} for at in addresses]
+    return {"device": device, "address": addresses[0], "total_size": 512 * len(blocks), "allocated_size": 512 * len(blocks),
+            "active_size": 512 * len(blocks), "stream": 0, "segment_type": "small", "blocks": blocks}
+
+
+def cuda_file(name, segments, traces, **more):
+    return name, pickle.dumps({"segments": segments, "device_traces": traces, "allocator_settings": {}, **more}, 4)
+
+
+def cuda_devices(size):
+    """A block and an event on each of many devices."""
+    frames = [{"filename": "a.py", "line": 1, "name": "f"}]
+    count = max(2, size // 180)
+    return cuda_file("devices.pickle", [cuda_segment([512], frames, d) for d in range(count)],
+                     [[cuda_event(512, frames, time_us=d)] for d in range(count)])
+
+
+def cuda_long_file(size):
+    """Frames of one file with a long name, all in one stack each."""
+    file, count = "/" + "d" * (size // 4), size // 60
+    stacks = [[{"filename": file, "line": i, "name": "f"}] for i in range(1, count)]
+    addresses = [512 * i for i in range(1, count)]
+    return cuda_file("longfile.pickle", [cuda_segment([at], stack) for at, stack in zip(addresses, stacks)],
+                     [[cuda_event(at, stack, time_us=at) for at, stack in zip(addresses, stacks)]])
+
+
+def cuda_steps(size):
+    """Each iteration keeps a block: a square of blocks by iterations."""
+    frames = [{"filename": "a.py", "line": 1, "name": "f"}]
+    addresses = [512 * i for i in range(1, max(4, size // 180))]
+    marks = [{"stage": stage, "name": "ProfilerStep#%d" % i, "device": 0, "time_us": 10 * i + offset}
+             for i in range(1, len(addresses) + 1) for stage, offset in (("START", 0), ("END", 9))]
+    return cuda_file("steps.pickle", [cuda_segment(addresses, frames)],
+                     [[cuda_event(at, frames, time_us=10 * (i + 1) + 5) for i, at in enumerate(addresses)]],
+                     external_annotations=marks)
+
+
+def two_builds(name, make):
+    """A profile of each of two builds: make(strings, build) gives its parts."""
+    out = []
+    for build in (0, 1):
+        strings = strings_of(b"build-%d" % build)
+        mapping = message(3, numbers((1, 1), (2, 4096), (3, 2147483647), (6, 3), (7, 1), (8, 1), (9, 1)))
+        parts = make(strings, build)
+        out.append(("%s-%d.pb" % (name, build), profile(strings, mapping + parts)))
+    return out
+
+
+def many_lines(size):
+    """Two builds of one function with as many lines as fit, each under three callers."""
+    def make(strings, build):
+        strings += [b"grow", b"a.c", b"one", b"two", b"three"]
+        parts = [function(i, name, 5) + location(i, i, 5, 1) for i, name in ((1, 4), (2, 6), (3, 7), (4, 8))]
+        for i in range(5, 5 + size // 56):
+            parts.append(location(i, 1, i + 1_000_000 * build, 1) + b"".join(sample([i, caller], 700) for caller in (2, 3, 4)))
+        return b"".join(parts)
+    return two_builds("lines", make)
+
+
+def many_names(size):
+    """Two builds without a name in common, some 100 letters each."""
+    def make(strings, build):
+        strings += [b"a.c", b"main"]
+        parts = [function(1, 5, 4) + location(1, 1, 1, 1)]
+        letters = random.Random(build)
+        for i in range(2, 2 + size // 136):
+            strings.append(bytes(letters.choices(b"abcdefghijklmnopqrstuvwxyz", k=100)))
+            parts.append(function(i, len(strings) - 1, 4) + location(i, i, i, 1) + sample([i], 1000))
+        return b"".join(parts)
+    return two_builds("names", make)
+
+
+def many_closures(size):
+    """Two builds with one stack of closures without a name."""
+    def make(strings, build):
+        strings += [b"(anonymous)", b"a.js", b"main", b"b.js"]
+        parts = [function(1, 4, 5) + function(2, 6, 7) + location(1, 2, 1, 1)]
+        stack = range(2, 2 + size // 18)
+        parts += [location(i, 1, 7 * i + 1_000_000 * build, 1) for i in stack]
+        parts += [sample([*stack, 1], 1000), sample([2, 1], 1000)]
+        return b"".join(parts)
+    return two_builds("closures", make)
+
+
+PAIRS = (many_lines, many_names, many_closures)
 ALL = (heaptrack_chain, sanitizer_reports, counters_once, profiled_devices, long_name, deep_stack, alike_addresses, dominator_chain,
-       colliding_names, many_labels, unused_string, massif_rows, tracker_series)
+       colliding_names, many_labels, unused_string, massif_rows, tracker_series, long_names_deep, rust_names,
+       heaptrack_inlined, object_types, cuda_devices, cuda_long_file, cuda_steps)

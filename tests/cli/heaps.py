@@ -57,7 +57,7 @@ def field(number, payload):
     return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
-def pprof(sample_types, samples, time_ns=0, compress=True):
+def pprof(sample_types, samples, time_ns=0, compress=True, default=""):
     """sample_types: [(type, unit)]; samples: [([function, ...] leaf first, [values])], and [(label, text)] where there are
     labels; a function is a name or (name, file, line)."""
     strings, functions, body = [""], {}, b""
@@ -79,6 +79,8 @@ def pprof(sample_types, samples, time_ns=0, compress=True):
         name, file, line = (frame, "app.go", 10 + number) if isinstance(frame, str) else frame
         body += field(4, field(1, number) + field(4, field(1, number) + field(2, line)))
         body += field(5, field(1, number) + field(2, text(name)) + field(4, text(file)))
+    if default:
+        body += field(14, text(default))
     body += b"".join(field(6, value) for value in strings)
     if time_ns:
         body += field(9, time_ns)

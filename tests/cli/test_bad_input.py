@@ -1,11 +1,12 @@
 """Hostile and foreign inputs: exit 2, one line, store untouched."""
 import os
 import struct
+import subprocess
 import time
 import unittest
 import zlib
 
-from heaps import AFTER, BEFORE, INUSE, SANITIZED, CliTest, field, pprof, rounds, tcmalloc
+from heaps import AFTER, BEFORE, BINARY, INUSE, SANITIZED, CliTest, field, pprof, rounds, tcmalloc
 
 
 class BadInput(CliTest):
@@ -66,6 +67,26 @@ class BadInput(CliTest):
         out, _ = self.run_it("app.log", "--db", ":memory:")
         self.assertIn("value", out)
         self.assertNotIn("rss", out)
+
+    def test_newlines_alone_are_text(self):
+        """Each is the byte that a packet of a perfetto trace begins with."""
+        self.write("newlines", "\n" * 5000)
+        self.assertNotIn("perfetto", self.refused("info", "newlines"))
+
+    def test_a_name_of_combining_marks_is_cut(self):
+        name = "a" + "\u0301" * 500000
+        files = [self.write("m.%d.pb.gz" % i, pprof(INUSE, [([name, "main"], [1, 1000 + 9000 * i])])) for i in range(2)]
+        for command in ("diff", "top"):
+            out, _ = self.run_it(command, *files[:2 if command == "diff" else 1], "--db", ":memory:")
+            self.assertLess(len(out), 20000, command)
+        self.assertIn("e\u0301", self.run_it("top", self.write("e.pb.gz", pprof(INUSE, [(["caf" + "e\u0301"], [1, 1000])])), "--db", ":memory:")[0])
+
+    def test_help_into_a_full_disk(self):
+        for words in (["help"], ["--help"], ["diff", "--help"], ["--version"], ["help", "verdicts"]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([BINARY, *words], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(b"cannot write", done.stderr, words)
 
     def test_gzip_cut_off(self):
         whole = pprof(INUSE, [(["alloc", "main"], [1, 100])])

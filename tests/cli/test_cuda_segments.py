@@ -240,7 +240,7 @@ class CudaSegments(DeviceTest):
         check(2)
         self.run_it("merge", "snapdiff.db", "--db", "other.db")
         check(2, "--db", "other.db")
-        self.run_it("rm", "@1")
+        self.run_it("rm", "@1", "--yes")
         check(2)
         self.assertEqual(self.drawing("--timeline", "@2"), self.drawing("--timeline", b))
 

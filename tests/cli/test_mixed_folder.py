@@ -234,5 +234,34 @@ class RealFolder(Mixed):
         self.assertIn("3 series on one time axis", out)
 
 
+
+class SeveralServices(Mixed):
+    def test_each_series_has_a_report_of_its_own_and_nothing_is_added_up(self):
+        """A service leaks, a larger one does not, two logs of two programs: heaps and logs cannot be compared, and are not."""
+        for i in range(8):
+            at = ns("2026-07-12T10:00:00Z") + i * 60 * 10 ** 9
+            self.write("mix/api.%03d.pb.gz" % i, pprof(INUSE, [(["leak", "api.main"], [9, (44 << 20) + (i << 22)]), (["work", "api.main"], [1, 1 << 20])], time_ns=at))
+            self.write("mix/worker.%03d.pb.gz" % i, pprof(INUSE, [(["pool", "worker.main"], [9, 1 << 30])], time_ns=at))
+        self.write("mix/app.log", "".join("2026-07-12T10:%02d:00Z rss=%dMB\n" % (i, 501 + i) for i in range(8)))
+        self.write("mix/db.log", "".join("2026-07-12T10:%02d:00Z rss=900MB\n" % i for i in range(8)))
+        done = self.run_any("postmortem", "mix", "-o", "out")
+        self.assertIn(b"4 reports", done.stderr)
+        reports = {}
+        for name in ("api", "worker", "app", "db"):
+            with open(os.path.join(self.folder, "out", name, "report.json"), encoding="utf-8") as file:
+                reports[name] = json.load(file)
+        self.assertNotIn(b"1.00 GiB to", done.stdout)
+        self.assertIn(b"leak", done.stdout)
+        text = done.stdout.decode()
+        self.assertRegex(text, r"api:\nIn-use bytes grew from 45.0 to 73.0 MiB")
+        self.assertNotIn("worker.main +", text)
+        for command in ("diff", "trend", "gate"):
+            self.assertIn("4 series, which are not compared as one: found api (8 pprof), app (8 metric-log), db (8 metric-log), worker (8 pprof)",
+                          self.refused(command, "mix"))
+            self.run_it(command, "mix", "--series", "api", code=1 if command == "gate" else 0)
+        _, err = self.run_it("import", "mix")
+        self.assertIn("4 series: api (8), app (8), db (8), worker (8)", err)
+
+
 if __name__ == "__main__":
     unittest.main()

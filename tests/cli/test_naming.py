@@ -177,6 +177,18 @@ class Naming(CliTest):
         shutil.copy(self.program.path, where)
         self.assert_named(self.diff(*self.dumps(), "--sysroot", "image")[0])
 
+    def test_links_do_not_lead_out_of_the_sysroot(self):
+        """An absolute link is followed below the folder, as the program saw it; what lies outside is never read."""
+        path = os.path.join(self.folder, "image") + RECORDED
+        os.makedirs(os.path.dirname(path))
+        os.symlink(self.program.path, path)
+        report, _ = self.diff(*self.dumps(), "--sysroot", "image")
+        self.assertEqual([f["function"] for row in report["rows"] for f in row["stack"] if f["module"] == RECORDED and f["function"]], [])
+        inside = os.path.join(self.folder, "image") + self.program.path
+        os.makedirs(os.path.dirname(inside))
+        shutil.copy(self.program.path, inside)
+        self.assert_named(self.diff(*self.dumps(), "--sysroot", "image")[0])
+
     def test_demangling_as_asked(self):
         def leaf(how):
             report = self.diff(*self.dumps(), "--symbols", self.build.name, "--demangle", how)[0]

@@ -113,6 +113,32 @@ class Objects(CliTest):
             _, said = self.run_it(*words, "--db", ":memory:", code=2)
             self.assertIn(expected, said)
 
+    def test_the_owner_is_the_culprit_everywhere(self):
+        """One culprit for one growing container, by its name: not a line for each of Session, (string) and (array)."""
+        files, _ = self.series(10, 300)
+        diff = self.json("diff", *files)
+        self.valid("diff", diff)
+        [culprit] = diff["story"]["culprits"]
+        self.assertRegex(culprit["name"], r"registry|Registry")
+        self.assertEqual(culprit["type"], "Session")
+        retained = self.json("retained", *files)
+        self.valid("retained", retained)
+        self.assertEqual(retained["owners"][0]["holder"], culprit["name"])
+        self.assertEqual(retained["owners"][0]["growth"], culprit["growth"])
+        self.assertIn(culprit["name"], self.run_it("retained", *files, "--db", ":memory:")[0])
+        self.run_it("postmortem", *files, "-o", "out", "--db", ":memory:")
+        with open(os.path.join(self.folder, "out", "report.md"), encoding="utf-8") as file:
+            self.assertIn(culprit["name"].split(" ")[0], file.read())
+
+    def test_one_dump_alone_has_a_report(self):
+        files, truth = self.series(300)
+        text = self.run_it(files[0], "--db", ":memory:")[0]
+        self.assertRegex(text, r"keeps .*Session")
+        self.run_it("postmortem", files[0], "-o", "out", "--db", ":memory:")
+        with open(os.path.join(self.folder, "out", "report.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertIn("in use", json.dumps(report))
+
 
 if __name__ == "__main__":
     unittest.main()

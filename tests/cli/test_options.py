@@ -147,8 +147,8 @@ class Options(CliTest):
         self.assertIn("store", self.refused("sql", "DROP TABLE snapshot"))
         with sqlite3.connect(os.path.join(self.folder, "snapdiff.db")) as db:
             db.execute("CREATE TRIGGER no BEFORE DELETE ON snapshot BEGIN SELECT raise(ABORT, 'not with me'); END")
-        self.refused("prune", "--keep", "1")
-        self.refused("rm", "@1")
+        self.refused("prune", "--keep", "1", "--yes")
+        self.refused("rm", "@1", "--yes")
 
 
 class Stages(CliTest):

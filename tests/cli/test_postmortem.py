@@ -325,8 +325,14 @@ class Postmortem(CliTest):
             again = json.load(file)
         self.assertEqual(again["headline"], "In-use bytes grew from 1.79 to 10.2 MiB")
 
+    def test_one_snapshot_is_described_by_what_it_holds(self):
+        said = self.run_it("postmortem", GO[0], "-o", "one", "--db", ":memory:")[0]
+        self.assertTrue(said.startswith("1.79 MiB in use"), said)
+        self.assertNotIn("stayed at", said)
+        with open(os.path.join(self.folder, "one", "report.json"), encoding="utf-8") as file:
+            self.assertIn("main.leakBacklog", file.read())
+
     def test_refusals_are_one_line(self):
-        self.assertIn("too few snapshots: found 1, expected at least 2", self.refused("postmortem", GO[0], "--db", ":memory:"))
         self.assertIn("nowhere.heap", self.refused("postmortem", "nowhere.heap", GO[0], "--db", ":memory:"))
         self.assertIn("'many' is not a size", self.refused("postmortem", *GO[:2], "--limit", "many", "--db", ":memory:"))
         self.write("taken", "a file")

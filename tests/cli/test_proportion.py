@@ -16,6 +16,9 @@ from heaps import BINARY, EXAMPLES, SANITIZED, CliTest
 SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
 COMMANDS = (("info",), ("--db", ":memory:"), ("import", "--db", "s.db"))
 PEAK = ("top", "--db", ":memory:")
+STEPS = ("trend", "--metric", "inuse_space", "--db", ":memory:")
+WRITTEN = (("--as", "json", "--db", ":memory:"), ("export", "--folded", "--db", ":memory:"))
+MOMENT = {PEAK: "@peak", STEPS: "@steps"}
 # Of inputs in which each of many snapshots has rows of its own: a square of values that are nearly all 0.
 SERIES = (("trend", "--db", ":memory:"), ("trend", "--by", "function", "--db", ":memory:"),
           ("trend", "--as", "json", "-n", "0", "--db", ":memory:"), ("gate", "--db", ":memory:"))
@@ -26,6 +29,8 @@ ALLOWED_FACTOR = 64
 # stands out as well; a reader in proportion to the square of its input takes 100 times as long, and is still found.
 SLACK = 5 if os.environ.get("SNAPDIFF_UNOPTIMISED") else 3
 UNMEASURED_SECONDS = 0.3
+# All pairs of functions with all their letters, and all of the lines beside each pair of lines, took 20 to 50.
+PAIR_SECONDS = 30 if os.environ.get("SNAPDIFF_UNOPTIMISED") else 8
 
 
 def measured(arguments, folder):
@@ -47,7 +52,7 @@ class Proportion(CliTest):
             self.write(name, content)
             # What a sanitizer makes of times and memory says nothing: there the large one goes the main way alone.
             for command in commands[1:2] if SANITIZED and size > SMALL else commands:
-                operand = name + "@peak" if command is PEAK else name
+                operand = name + MOMENT.get(command, "")
                 if self.exists("s.db"):
                     os.unlink(os.path.join(self.folder, "s.db"))
                 code, seconds, memory = measured([*command, operand], self.folder)
@@ -66,9 +71,29 @@ class Proportion(CliTest):
 
     def test_an_input_of_each_kind(self):
         for make in crafted.ALL:
-            more = {crafted.dominator_chain: (("retained",),), crafted.alike_addresses: (PEAK,)}
+            more = {crafted.dominator_chain: (("retained",),), crafted.alike_addresses: (PEAK,),
+                    crafted.object_types: (("retained", "--as", "json"), ("paths", "T1")),
+                    crafted.long_names_deep: WRITTEN, crafted.cuda_devices: (("ranks", "--db", ":memory:"),),
+                    crafted.cuda_steps: (STEPS,)}
             more.update({series: SERIES for series in READ + (crafted.counters_once, crafted.profiled_devices)})
             self.check(make, COMMANDS + more.get(make, ()))
+
+    def test_two_builds_of_each_kind(self):
+        """Matching compares what a pair of functions or lines has in common: at most so many of these."""
+        for make in crafted.PAIRS:
+            for size in (SMALL, SMALL if SANITIZED else LARGE):
+                files = make(size)
+                for name, content in files:
+                    self.write(name, content)
+                code, seconds, memory = measured([*(name for name, _ in files), "--db", ":memory:"], self.folder)
+                unfolded = sum(len(content) for _, content in files)
+                print("%-18s %-22s %9d B %8.2f s %7.1f MiB  exit %d" % (
+                    make.__name__, "diff", unfolded, seconds, memory / (1 << 20), code), flush=True)
+                with self.subTest(input=make.__name__, size=size):
+                    self.assertEqual(code, 0)
+                    if not SANITIZED:
+                        self.assertLess(seconds, PAIR_SECONDS)
+                        self.assertLess(memory, ALLOWED_BYTES + ALLOWED_FACTOR * unfolded)
 
     def test_the_whole_report(self):
         """Small ones of every kind; larger ones of those that are long series, which have to be written."""

@@ -121,7 +121,7 @@ class TwoServices(Identity):
             if name == "B/heap":
                 os.rename(os.path.join(self.folder, "B"), os.path.join(self.folder, "moved"))
             self.assert_named_everywhere(name, folder, "report-" + folder, store)
-        self.run_it("rm", "B/heap#1..#3", **store)
+        self.run_it("rm", "B/heap#1..#3", "--yes", **store)
         self.assertEqual({n: len(s) for n, s in self.series("--db", "s.db").items()}, {"heap": 12, "B/heap": 9})
 
 

@@ -75,10 +75,10 @@ class StoreCommands(CliTest):
 
     def test_rm_and_prune(self):
         self.run_it("import", *self.series(20))
-        self.run_it("rm", "@1", "svc#8")
+        self.run_it("rm", "@1", "svc#8", "--yes")
         totals = [s["totals"]["inuse_space"] for s in self.listed()[0]["snapshots"]]
         self.assertEqual(totals, [700 + 1000 * i for i in range(1, 21) if i not in (1, 8)])
-        self.run_it("prune", "--keep", "3")
+        self.run_it("prune", "--keep", "3", "-y")
         self.assertEqual([s["totals"]["inuse_space"] for s in self.listed()[0]["snapshots"]], [18700, 19700, 20700])
         self.assertEqual(self.growth("@first", "@last"), 2000)
         self.refused("rm", "svc.0001.heap")

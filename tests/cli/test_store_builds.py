@@ -81,6 +81,15 @@ class StoreBuilds(CliTest):
         report = self.check("trend", self.files("a" * 40, "b" * 40))
         self.assertEqual([step.get("other_build", False) for step in report["snapshots"]], [number == 5 for number in range(10)])
 
+    def test_sql(self):
+        """The same rows as diff has, also where each stack has other lines."""
+        files = self.files("a" * 40, "b" * 40)[4:6]
+        rows = self.check("diff", files)["rows"]
+        query = "SELECT baseline, current, growth, class FROM growth(1, 2) WHERE metric = 'inuse_space'"
+        found = json.loads(self.run_it("sql", query, "--db", "one.db", "--as", "json")[0])
+        self.assertEqual(sorted((row["baseline"], row["current"]) for row in found), sorted((row["baseline"], row["current"]) for row in rows))
+        self.assertEqual([row["class"] for row in found if row["growth"]], ["grew"])
+
     def test_without_build_ids(self):
         self.check("diff", self.files("", "")[4:6])
 

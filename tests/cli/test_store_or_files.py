@@ -1,9 +1,10 @@
 """The same answer, byte for byte, whether snapshots come out of their files or out of the store."""
+import json
 import os
 import re
 import unittest
 
-from heaps import EXAMPLES, SOURCE, CliTest
+from heaps import EXAMPLES, SOURCE, CliTest, pprof
 
 DATA = os.path.join(SOURCE, "tests", "data")
 
@@ -50,6 +51,24 @@ class StoreOrFiles(CliTest):
             self.assertEqual((differing[:3], len(found)), ([], len(expected)), (before, after))
             seen += 1
         self.assertGreater(seen, 10)
+
+    def test_one_default_metric(self):
+        """Two columns in bytes and a default: every command takes the file's own default, SQL and lists too."""
+        types = [("cache_bytes", "bytes"), ("arena_bytes", "bytes")]
+        files = []
+        for i in range(10):
+            rows = [(["leak", "main"], [1000, 100000 + 30000 * i]), (["keep", "main"], [5000, 100000])]
+            files.append(self.write("s.%02d.pb.gz" % i, pprof(types, rows, time_ns=10 ** 18 + 60 * 10 ** 9 * i, default="arena_bytes")))
+        trend = json.loads(self.run_it("trend", *files, "--as", "json", "--db", ":memory:")[0])
+        self.assertEqual((trend["metric"], trend["total"]["verdict"]), ("arena_bytes", "GROWING"))
+        self.run_it("import", *files, "--db", "s.db", "--series", "s")
+        rows = self.run_it("sql", "SELECT DISTINCT metric, verdict FROM trend('s') ORDER BY verdict", "--as", "csv", "--db", "s.db")[0]
+        self.assertEqual(rows.split(), ["metric,verdict", "arena_bytes,FLAT", "arena_bytes,GROWING"])
+        listed = self.run_it("list", "--db", "s.db")[0]
+        self.assertIn("195 KiB", listed)
+        self.assertNotIn("n/a  ", listed.splitlines()[2].split("pprof")[1][:12])
+        self.assertEqual(json.loads(self.run_it("gate", "s", "--db", "s.db", "--as", "json", code=1)[0])["metric"], "arena_bytes")
+        self.assertIn("arena_bytes", self.run_it("sql", "SELECT DISTINCT metric FROM retained(1)", "--as", "csv", "--db", "s.db")[0])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/http.hpp"
+#include "analyzer/fleet/query_guard.hpp"
 #include "analyzer/fleet/row_binary.hpp"
 #include "analyzer/fleet/sql_text.hpp"
 #include "snapdiff/snapshot_builder.hpp"
@@ -36,6 +37,31 @@ Snapshot two_metrics() {
 }
 
 }  // namespace
+
+TEST_CASE("fleet sql: reads tables of the fleet and of the system, and reaches nothing else") {
+  for (const char* good : {"SELECT count() FROM snapdiff.sample", "select * from sample, snapshot s where s.ts > 1",
+                           "WITH 1 AS x SELECT x FROM (SELECT sum(value) FROM snapdiff.sample GROUP BY stack)",
+                           "SELECT name FROM system.tables WHERE name IN ('url(', 'a')", "SELECT 1 FROM numbers(10)",
+                           "SELECT 'FROM url(x)', `from` FROM sample -- url('x')", "SHOW TABLES",
+                           "DESCRIBE TABLE sample", "SELECT x FROM sample ARRAY JOIN arrayMap(x -> x, k) AS x",
+                           "SELECT uniq(stack) FROM sample WHERE stack IN (SELECT stack FROM stack)"}) {
+    CAPTURE(good);
+    CHECK(check_query(good, "snapdiff"));
+  }
+  for (const char* bad :
+       {"SELECT * FROM url('http://169.254.169.254/', CSV, 'x String')",
+        "SELECT * FROM sample, url('http://x', CSV, 'a Int8')", "SELECT * FROM/**/`url`('http://x', CSV, 'a Int8')",
+        "SELECT * FROM sample JOIN remote('h', db, t) USING x", "SELECT file('/etc/passwd')",
+        "SELECT * FROM file('/etc/passwd', CSV, 'x String')", "SELECT dictGet('d', 'a', 1)",
+        "SELECT 1 IN url('http://x', CSV, 'a Int8')", "SELECT * FROM other.secrets",
+        "SELECT * FROM (SELECT * FROM s3('x'))", "DROP TABLE sample", "INSERT INTO sample VALUES (1)", "SELECT 'open",
+        "", "SELECT 1 /* open", "DESCRIBE TABLE url('http://x', CSV, 'a Int8')"}) {
+    CAPTURE(bad);
+    const Status checked = check_query(bad, "snapdiff");
+    REQUIRE_FALSE(checked);
+    CHECK(checked.error().code == ErrorCode::usage);
+  }
+}
 
 TEST_CASE("fleet: a literal holds no byte that could end it") {
   std::string all;

@@ -98,7 +98,7 @@ LAYERS = {
 PUBLIC_HEADERS = {
     "formats": {"registry.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
-    "analyzer/diff": {"diff.hpp"},
+    "analyzer/diff": {"diff.hpp", "stack_rows.hpp"},
     "analyzer/flame": {"flame_tree.hpp"},
     "analyzer/fleet": {"fleet.hpp"},
     "analyzer/gate": {"check_gate.hpp"},

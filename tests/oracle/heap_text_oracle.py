@@ -69,10 +69,23 @@ class Symbols:
 
     def __init__(self):
         self.by_pc = {}
+        self.hides_runtime = False  # Go names all frames but those of its runtime at both ends of a stack
 
     def frames(self, address, modules):
         pc = address - 1
-        return self.by_pc.get(pc) or self.by_pc.get(address) or [modules.frame(pc)]
+        named = self.by_pc.get(pc) or self.by_pc.get(address)
+        return named or ([] if self.hides_runtime else [modules.frame(pc)])
+
+    def add_go_comments(self, lines):
+        for line in lines:
+            if re.fullmatch(r"#\s+0x[0-9a-fA-F]+\s*", line):
+                pc = int(line.split("0x")[1], 16)
+                self.by_pc.setdefault(pc, [("pc", ("", ""), pc)])
+            comment = GO_COMMENT.match(line)
+            if comment:
+                frame = ("fn", comment[2], comment[3], int(comment[4]))
+                self.by_pc.setdefault(int(comment[1], 16), [frame])
+                self.hides_runtime = True
 
 
 def split_text(data):
@@ -92,7 +105,23 @@ def expand(stack, symbols, modules):
     for address in stack:
         if address != 0:
             frames += symbols.frames(address, modules)
+    if not frames and any(stack):
+        return [("fn", "runtime.(hidden)", "", 0)]
     return frames or [("pseudo", "[no stack recorded]")]
+
+
+def read_counts(lines, symbols):
+    """`NAME profile: total N` of Go."""
+    name, total = re.match(r"([\w./]+) profile: total (\d+)", lines[0]).groups()
+    profile = Profile("go text", [name])
+    symbols.add_go_comments(lines)
+    for line in lines[1:]:
+        row = re.match(r"(\d+) @((?:\s*0x[0-9a-fA-F]+)*)", line)
+        if row:
+            profile.samples.append((expand(addresses(row[2]), symbols, Modules([])), [int64(row[1], line)]))
+    if profile.totals() != [int(total)]:
+        profile.notes.append("header and rows differ")
+    return profile
 
 
 def read_rows(lines, symbols):
@@ -116,11 +145,8 @@ def read_rows(lines, symbols):
     profile = Profile("go text" if go else f"text {kind}", FOUR if four else INUSE)
     lines, map_lines = split_map(lines[1:])
     modules = Modules(map_lines)
-    for line in lines:
-        comment = GO_COMMENT.match(line)
-        if comment:
-            frame = ("fn", comment[2], comment[3], int(comment[4]))
-            symbols.by_pc.setdefault(int(comment[1], 16), [frame])
+    if go:
+        symbols.add_go_comments(lines)
     sums = [0, 0, 0, 0]
     for line in lines:
         if not line.strip() or line.lstrip().startswith("#"):
@@ -231,7 +257,7 @@ def read_java(lines):
 
 OTHER_KINDS = (
     (r"--- *contention", "contention"), (r"--- *mutex", "mutex"), (r"--- *threadz", "threadz"),
-    (r"--- *Thread", "threadz"), (r"[a-z]+ profile: total \d+", "goroutine or thread"),
+    (r"--- *Thread", "threadz"),
 )
 
 
@@ -264,6 +290,8 @@ def read_text(data):
             at += 1
         elif line.startswith("heap profile:"):
             return read_rows(lines[at:], symbols)
+        elif re.match(r"[\w./]+ profile: total \d", line):
+            return read_counts(lines[at:], symbols)
         elif line.startswith("heap_v2/"):
             return read_jemalloc(lines[at:], symbols)
         else:

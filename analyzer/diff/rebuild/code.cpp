@@ -10,9 +10,9 @@
 #include <unordered_map>
 
 #include "analyzer/diff/build_match.hpp"
-#include "analyzer/diff/library_code.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/function_name.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -67,10 +67,11 @@ bool is_library_frame(std::string_view function, std::string_view file, std::str
   for (const std::string_view prefix : kFiles) {
     if (file.starts_with(prefix)) return true;
   }
-  if (is_entry_point(function)) return function != "main";
+  const FrameKind kind = frame_kind(function, {});
+  if (kind == FrameKind::start) return false;
   const std::string_view base = base_name(module);
   if (base.starts_with("libc.so") || base.starts_with("libstdc++") || base.starts_with("libc++")) return true;
-  return is_library_name(function);
+  return kind >= FrameKind::dependency && kind != FrameKind::unknown;
 }
 
 namespace {
@@ -163,7 +164,7 @@ void Code::name_functions() {
       any_left_out_ = true;
       const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[i])]];
       const bool address = f == 0 && (d_.frames.flags[i] & kFramePseudo) == 0;
-      if (address && !is_library_module(module)) kind_[i] = Kind::unresolved;
+      if (address && module_kind(module) == FrameKind::own) kind_[i] = Kind::unresolved;
       continue;
     }
     Known& known = functions_known[f];

@@ -14,14 +14,14 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr double kAccept = 0.6;
-constexpr std::size_t kNeighbours = 2;                        // callers and callees of a function without a like name
-constexpr double kMargin = 0.08;                              // the best counterpart beats the second by this much
+constexpr std::size_t kNeighbours = 2;                 // callers and callees of a function without a like name
+constexpr double kMargin = 0.08;                       // the best counterpart beats the second by this much
 constexpr double kAlikeInNothing = kAccept - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
-constexpr int kRounds = 6;                                    // what is found helps to find more
-constexpr std::size_t kMost = 3000;              // functions without a name in common, per side: the heaviest
-constexpr std::size_t kMostInAllFiles = 400;     // of more, those of one file or of one name alone are compared
-constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
-constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
+constexpr int kRounds = 6;                             // what is found helps to find more
+constexpr std::size_t kMost = 3000;                    // functions without a name in common, per side: the heaviest
+constexpr std::size_t kMostInAllFiles = 400;           // of more, those of one file or of one name alone are compared
+constexpr std::uint32_t kAllocates = kNone - 1;        // in the place of a callee
+constexpr std::uint32_t kRoot = kNone - 2;             // in the place of a caller
 
 bool is_fixed(std::uint32_t neighbour) { return neighbour == kAllocates || neighbour == kRoot; }
 
@@ -200,7 +200,9 @@ class Structure {
       return 0.3 * callers + 0.3 * callees + 0.1 * ratio + 0.25 * name + (same_file ? 0.05 : 0);
     };
     if (alike(1) < kAlikeInNothing) return 0;
-    const double name = std::max(last_.likeness(g), 0.9 * shorter_.likeness(g));
+    const bool same = a_.functions[f].last.size() == a_.functions[f].shorter.size() &&
+                      b_.functions[g].last.size() == b_.functions[g].shorter.size();
+    const double name = same ? last_.likeness(g) : std::max(last_.likeness(g), 0.9 * shorter_.likeness(g));
     // Another name altogether: only where there is much around it, and all of that the same. A function that came with
     // one caller and one callee may as well be new, and so may one that allocates for one caller.
     return name >= 0.3 || (known && std::min(callers, callees) >= 0.7) ? alike(name) : 0;

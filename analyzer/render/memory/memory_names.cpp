@@ -4,6 +4,7 @@
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "snapdiff/concat.hpp"
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/function_name.hpp"
 
 namespace snapdiff::render {
@@ -12,11 +13,7 @@ namespace {
 bool is_python(const FrameView& frame) { return frame.file.ends_with(".py") || frame.file.starts_with("<ipython"); }
 
 /// Frames of the recorder, and of the allocator and what wraps every call into it.
-bool is_allocator(const FrameView& frame) {
-  const auto has = [&](std::string_view part) { return frame.function.find(part) != std::string_view::npos; };
-  return frame.function.starts_with("c10::") || has("at::detail::") || has("unwind::unwind") ||
-         has("CapturedTraceback") || has("gather_with_cpp");
-}
+bool is_allocator(const FrameView& frame) { return is_tensor_plumbing(frame.function); }
 
 }  // namespace
 

@@ -153,7 +153,8 @@ def summary(results):
                      "alarms_by_shape": counts(shape for r in results for shape in r["alarms"])},
         "headline": {"growing_on_clear_leaks": share(r["headline"] == "GROWING" for r in clear_cases),
                      "growing_and_right": share(r["headline"] == "GROWING" and r["first"] for r in clear_cases),
-                     "growing_on_harmless": share(r["headline"] == "GROWING" for r in quiet)},
+                     "growing_on_harmless": share(r["headline"] == "GROWING" for r in quiet),
+                     "rising_on_harmless": share(r["headline"] == "RISING" for r in quiet)},
     }
     rules = {rule for r in results for rule in r["plain"]}
     out["plain"] = {rule: {"first": share(r["plain"].get(rule, {}).get("first") for r in leaks),

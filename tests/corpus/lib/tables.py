@@ -38,7 +38,7 @@ def text(figures):
         ("16 and more", percent(growing["recall_long"])),
         ("16 and more, sampled, a sample a step or more", percent(growing["recall_long_sampled"]))]) + block("recall by shape", singles(growing["recall_by_shape"]))
     out += block("HARMLESS", [("series with a GROWING row", percent(quiet["series_with_growing_row"])), ("slow turnover", percent(quiet["slow_turnover_series"])), ("uneven times", percent(quiet["uneven_series_with_growing_row"])),
-                              ("rows GROWING", percent(quiet["rows"])), ("series with a GROWING culprit", percent(quiet["series_with_growing_culprit"])), ("headline GROWING", percent(head["growing_on_harmless"]))])
+                              ("rows GROWING", percent(quiet["rows"])), ("series with a GROWING culprit", percent(quiet["series_with_growing_culprit"])), ("headline GROWING", percent(head["growing_on_harmless"])), ("headline RISING", percent(head["rising_on_harmless"]))])
     out += block("series with a GROWING row, by what they are about", singles({k: v for k, v in quiet["by_kind"].items() if v["hits"]}))
     out += ["  false GROWING rows by shape: " + ", ".join(f"{k} {v}" for k, v in quiet["alarms_by_shape"].items())]
     out += block("HEADLINE", [("GROWING on clear leaks", percent(head["growing_on_clear_leaks"])), ("and the right one first", percent(head["growing_and_right"]))])

@@ -179,3 +179,28 @@ TEST_CASE("metric: counts are taken where no input has bytes") {
   CHECK(r.metric == "inuse_objects");
   CHECK(r.total == Change{3, 9});
 }
+
+TEST_CASE("listed once: a list that says its rest has a total, and what it leaves out is a part of the rest") {
+  const GrowthReport r = must_diff(part("m;a 900 1\n[below threshold] 100 2\n"),
+                                   part("m;new 7900 4\nm;a 1000 1\n[below threshold] 100 2\n"));
+  CHECK(r.total == Change{1000, 9000});
+  CHECK(r.listed_once.empty());
+  CHECK(row_called(r, "m;new").value == Change{0, 7900});
+  CHECK(row_called(r, "m;new").error == 100);
+  CHECK(row_called(r, "m;a").error == 0);
+  CHECK(r.total_error == 0);
+}
+
+TEST_CASE("listed once: a point that a list may leave out is unknown beside small values, and 0 beside large ones") {
+  const SeriesReport s =
+      must_series({part("m;big 500 1\nm;low 9 1\n[below threshold] 10 1\n"), part("m;a 1 1\n[below threshold] 10 1\n"),
+                   part("m;big 500 1\nm;low 9 1\n[below threshold] 10 1\n")});
+  std::vector<std::uint8_t> known;
+  for (std::size_t row = 0; row < s.overall.rows.size(); ++row) {
+    const std::string key = key_of(s.overall, s.overall.rows[row]);
+    s.overall.series.known_row(row, known);
+    if (key == "m;big") CHECK(known == std::vector<std::uint8_t>{1, 1, 1});
+    if (key == "m;low") CHECK(known == std::vector<std::uint8_t>{1, 0, 1});
+  }
+  CHECK(s.steps[1].total == 11);
+}

@@ -193,14 +193,77 @@ TEST_CASE("gate: a jump is broken by a step, not by a leak or a cache that fills
 }
 
 TEST_CASE("gate: the budgets without any depend on what can be judged") {
-  const auto texts = [](std::size_t snapshots) {
+  const auto texts = [](const gate::Judged& series) {
     std::string all;
-    for (const Budget& budget : gate::default_budgets(snapshots)) all += budget.text + " ";
+    for (const Budget& budget : gate::default_budgets(series)) all += budget.text + " ";
     return all;
   };
-  CHECK(texts(2) == "total:5% suspect:5% ");
-  CHECK(texts(7) == texts(2));
-  CHECK(texts(8) == "0/step total:5%/jump suspect:5%/jump ");
+  CHECK(texts({2}) == "total:5% suspect:5% ");
+  CHECK(texts({7}) == texts({2}));
+  CHECK(texts({8}) == "suspect:0/step ");
+  CHECK(texts({8, true}) == "suspect:0/step total:5%/jump suspect:5%/jump ");
+  CHECK(texts({2, false, true}) == "5% ");
+  CHECK(texts({8, false, true}) == "0/step ");
+}
+
+TEST_CASE("gate: a culprit that is GROWING breaks a rate though its stacks are new") {
+  // Each snapshot has one caller more: every stack is NEW and stays as it is, their sum climbs.
+  std::vector<SnapshotRef> refs;
+  for (int i = 1; i <= 12; ++i) {
+    std::vector<test::SmallRow> rows{{"main;flat", 1, 1'000'000}};
+    std::vector<std::string> names;
+    for (int k = 0; k < i; ++k) names.push_back("main;call" + std::to_string(k) + ";leak");
+    for (const std::string& name : names) rows.push_back({name, 1, 50'000});
+    refs.push_back({std::make_shared<const Snapshot>(small(std::to_string(i), rows)), "@" + std::to_string(i), ""});
+  }
+  Result<SeriesReport> series = diff::diff_series(refs, {});
+  REQUIRE(series);
+  const TrendReport trend = judged(*std::move(series));
+  REQUIRE(trend.series.overall.story->verdict == "GROWING");
+  CHECK(gate::check(trend, gate::default_budgets({12}), {}, "").is_breached());
+  CHECK(checked(trend, {"0/step"}).is_breached());
+  CHECK_FALSE(checked(trend, {"60000B/step"}).is_breached());
+}
+
+TEST_CASE("gate: a budget in bytes sets the floor") {
+  // 0.1 % of 46 GiB: without a verdict in the view.
+  const auto trend = [](std::int64_t step) {
+    std::vector<SnapshotRef> refs;
+    for (int i = 1; i <= 12; ++i) {
+      refs.push_back(
+          {std::make_shared<const Snapshot>(small(std::to_string(i), {{"main;leak", i, 10'000 + step * i},
+                                                                      {"main;flat", 1, std::int64_t{50'000'000'000}}})),
+           "@" + std::to_string(i), ""});
+    }
+    Result<SeriesReport> series = diff::diff_series(refs, {});
+    REQUIRE(series);
+    return judged(*std::move(series));
+  };
+  const GateReport broken = checked(trend(5'000'000), {"1MiB/step"});
+  REQUIRE(broken.is_breached());
+  CHECK(broken.findings[0].name == "leak");
+  CHECK(broken.findings[0].verdict.word == "GROWING");
+  CHECK(checked(trend(1'000'000), {"1MiB/step"}).result() == GateResult::passed);
+}
+
+TEST_CASE("gate: growth is held against a budget less two standard deviations") {
+  TrendReport trend = trend_of(2, 5000);
+  for (GrowthRow& row : trend.series.overall.rows) row.error = 2000;
+  trend.series.overall.total_error = 2000;
+  const GateReport report = checked(trend, {"total:32000", "total:30000"});
+  // 35 000 less 4000.
+  REQUIRE(report.findings.size() == 2);
+  CHECK(report.findings[0].outcome == Outcome::broken);
+  CHECK(report.findings[0].allowed == 30'000);
+  CHECK(report.findings[0].least == Approx(31'000));
+  CHECK(report.findings[1].outcome == Outcome::within);
+  CHECK(report.findings[1].note == "within two standard deviations of the budget");
+}
+
+TEST_CASE("gate: growth below a page over the series breaks no budget of 0") {
+  CHECK_FALSE(checked(trend_of(12, 300), {"0/step"}).is_breached());
+  CHECK(checked(trend_of(12, 600), {"0/step"}).is_breached());
+  CHECK(checked(trend_of(12, 300), {"200/step"}).is_breached());
 }
 
 TEST_CASE("gate: a suspect grows where the total does not") {
@@ -213,7 +276,7 @@ TEST_CASE("gate: a suspect grows where the total does not") {
   }
   Result<SeriesReport> series = diff::diff_series(refs, {});
   REQUIRE(series);
-  const GateReport report = gate::check(judged(*std::move(series)), gate::default_budgets(2), {}, "");
+  const GateReport report = gate::check(judged(*std::move(series)), gate::default_budgets({2}), {}, "");
   REQUIRE(count(report, Outcome::broken) == 1);
   CHECK(report.findings[0].measured == 80'000);
   CHECK(report.findings[0].name.find("serve") != std::string::npos);

@@ -42,7 +42,7 @@ const RetainedRow& row_of(const RetainedReport& report, std::string_view kind, s
 
 std::vector<std::int64_t> objects_at(const RetainedRow& row) {
   std::vector<std::int64_t> out;
-  for (const TypeTotals& totals : row.at) out.push_back(totals.self.objects);
+  for (std::size_t i = 0; i < row.at.size(); ++i) out.push_back(row.at[i].self.objects);
   return out;
 }
 

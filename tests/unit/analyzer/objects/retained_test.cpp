@@ -41,7 +41,8 @@ TEST_CASE("retained: a type's objects, their own bytes, and what would go with a
   const auto report = objects::retained({service(3)});
   REQUIRE(report);
   const TypeTotals expected{{3, 30}, {6, 330}, {}};
-  CHECK(row_of(*report, "Session").at == std::vector<TypeTotals>{expected});
+  CHECK(row_of(*report, "Session").at.size() == 1);
+  CHECK(row_of(*report, "Session").first() == expected);
   CHECK(row_of(*report, "Map").first().retained == ObjectSum{8, 380});
   CHECK(row_of(*report, "table").kind == "array");
   CHECK(report->heaps[0].reachable == ObjectSum{9, 380});

@@ -1,4 +1,5 @@
 #include "snapdiff/function_name.hpp"
+#include "snapdiff/frame_kind.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -133,4 +134,11 @@ TEST_CASE("function names: no run of brackets, blanks and words is too odd to be
     REQUIRE_NOTHROW(short_function_name(name));
     REQUIRE(short_function_name(name).size() <= 4 * name.size() + 4);
   }
+}
+
+TEST_CASE("function names: a lambda of the JVM has no address in its name") {
+  CHECK(short_function_name("org.acme.Limiter$$Lambda$37/0x00000008000c82a0") == "org.acme.Limiter \u03bb37");
+  CHECK(short_function_name("org.acme.Limiter$$Lambda$37/0x00000008000c82a0.run") == "org.acme.Limiter \u03bb37.run");
+  CHECK(short_function_name("org.acme.Limiter$$Lambda+0x00000001000c82a0") == "org.acme.Limiter \u03bbc82a0");
+  CHECK(short_function_name("$$Lambda") == "$$Lambda");
 }

@@ -55,9 +55,9 @@ TEST_CASE("text: cutting keeps whole characters and the end of the name") {
   CHECK(cut_middle("abcdefghij", 7, "…") == "abc…hij");
   CHECK(cut_middle("漢字漢字", 5, "…") == "漢…字");
   CHECK(cut_middle("abc", 0, "…").empty());
-  CHECK(cut_name("namespace::klass::method", 16, "…") == "namespace…method");
+  CHECK(cut_name("namespace::klass::method", 16, "…") == "klass::method");
   CHECK(cut_name("a_very_long_single_name", 9, "…") == "a_ve…name");
-  CHECK(cut_name("/usr/lib/some/where/file.c", 14, "..") == "/usr/lib/so..c");
+  CHECK(cut_name("/usr/lib/some/where/file.c", 14, "..") == "file.c");
 }
 
 TEST_CASE("text: paths lose folders from the front, offsets stay whole") {
@@ -79,4 +79,16 @@ TEST_CASE("renamed functions: where only the arguments changed, these are shown"
         "renamed: app::Cache::put → app::Store::insert, 41 stacks");
   CHECK(renamed_note({{"Compiler::Finish()", "Compiler::Finish(Regexp*)", 1}}, false) ==
         "renamed: Compiler::Finish() -> Compiler::Finish(Regexp*), 1 stack");
+}
+
+TEST_CASE("text tools: a name is shortened by the rules of its language before it is cut") {
+  const char* const go = "github.com/acme-industries/traefik-http-cache/map.(*Map[go.shape.string,*uint8]).Set";
+  CHECK(cut_name(go, 60, "…") == "map.(*Map[…]).Set");
+  CHECK(cut_name(go, 64, "…") == "github.com/acme-industries/traefik-http-cache/map.(*Map[…]).Set");
+  CHECK(cut_name("github.com/alicebob/miniredis/v2/server.(*Server).ServeConn.func1", 40, "…") ==
+        "server.(*Server).ServeConn.func1");
+  CHECK(cut_name("shop::orders::Pool<shop::Order, 64>::acquire", 30, "…") == "orders::Pool<…>::acquire");
+  CHECK(cut_name("org.springframework.retry.support.RetryTemplate", 36, "…") == "o.s.retry.support.RetryTemplate");
+  CHECK(cut_name("org.springframework.retry.support.RetryTemplate", 25, "…") == "o.s.r.s.RetryTemplate");
+  CHECK(cut_name("aiohttp/web_urldispatcher.py:951", 26, "…") == "web_urldispatcher.py:951");
 }

@@ -115,7 +115,7 @@ TEST_CASE("a gate accepts what it was told to accept") {
   wanted.until = "9999-12-31";
   Result<GateRules> rules = gate_rules(wanted);
   REQUIRE(rules);
-  const Result<GateAnswer> answer = judge_gate(judged->trend, wanted, *rules);
+  const Result<GateAnswer> answer = judge_gate({judged->trend, false}, wanted, *rules);
   REQUIRE(answer);
   std::size_t accepted = 0;
   for (const GateFinding& finding : answer->report.findings) accepted += finding.outcome == Outcome::accepted ? 1U : 0U;
@@ -124,7 +124,7 @@ TEST_CASE("a gate accepts what it was told to accept") {
   CHECK(answer->allowance_file == wanted.allowance_file);
   CHECK(answer->report.budgets_with(Outcome::accepted) == 1);
   wanted.accept = {"nobody"};
-  CHECK_FALSE(judge_gate(judged->trend, wanted, *rules));
+  CHECK_FALSE(judge_gate({judged->trend, false}, wanted, *rules));
   wanted.budgets = {"a lot"};
   CHECK(gate_rules(wanted).error().code == ErrorCode::usage);
 }

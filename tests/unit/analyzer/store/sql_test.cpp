@@ -196,7 +196,7 @@ TEST_CASE("store sql: what would change the store is refused") {
   CHECK(query(store, statement) == "error: statement would change the store: expected queries only");
   CHECK(query(store, "UPDATE sqlite_master SET sql = ''").substr(0, 6) == "error:");
   CHECK(query(store, "SELECT count(*) FROM snapshot") == "2");
-  CHECK(query(store, "PRAGMA user_version") == "4");
+  CHECK(query(store, "PRAGMA user_version") == "5");
   CHECK(query(store, "PRAGMA table_info(series)") == "0|id|INTEGER|0|NULL|1;1|name|TEXT|1|NULL|0");
 }
 

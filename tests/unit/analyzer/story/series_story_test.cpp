@@ -133,3 +133,23 @@ TEST_CASE("story: an own type of few bytes is judged by the number of its object
   CHECK(names_of(story.culprits).front() == "com.acme.Session");
   CHECK(story.culprits.front().verdict.word == "GROWING");
 }
+
+TEST_CASE("story: memory that is reserved beside what is in use is said") {
+  GrowthReport report;
+  report.story = std::make_shared<Story>();
+  ReservedBytes before, after;
+  before.reserved = 174 << 20;
+  before.allocated = after.allocated = 38 << 20;
+  after.reserved = 366 << 20;
+  after.cached.fragments.bytes = 13 << 20;
+  after.cached.releasable.bytes = 314 << 20;
+  story::tell_reserved(report, before, after);
+  REQUIRE(report.story->also.size() == 1);
+  std::string text;
+  for (const Span& span : report.story->also[0]) text += span.text;
+  CHECK(text.find("fragmentation") != std::string::npos);
+  CHECK(text.find("empty_cache()") != std::string::npos);
+  CHECK(report.story->no_culprit.starts_with("allocated"));
+  story::tell_reserved(report, before, before);
+  CHECK(report.story->also.size() == 1);
+}

@@ -124,3 +124,58 @@ TEST_CASE("points: judging from several threads at once gives what one gives") {
   for (std::thread& thread : threads) thread.join();
   CHECK(different == 0);
 }
+
+TEST_CASE("points: a stack that appears and stays is NEW, however level it is") {
+  const Verdict verdict =
+      judge(std::vector<double>{0, 0, 0, 0, 805000, 805400, 804800, 805900, 805200, 806100, 805600, 806400}, 0, 1000);
+  CHECK(verdict.word == "NEW");
+  CHECK(verdict.reason == "not there before snapshot 5");
+}
+
+TEST_CASE("points: a climb under a daily wave is GROWING, the wave alone is not") {
+  const auto hours = [](double a_day) {
+    std::vector<double> values;
+    std::uint32_t noise = 1;
+    for (std::size_t hour = 0; hour < 168; ++hour) {
+      noise = noise * 1664525 + 1013904223;
+      const double day = static_cast<double>(hour) / 24;
+      values.push_back(60e6 * (1 + a_day * day + .3 * std::sin(2 * 3.14159265358979 * day)) + 1e-4 * noise);
+    }
+    return values;
+  };
+  CHECK(judge(hours(.05), 0, 0).word == "GROWING");
+  CHECK(judge(hours(0), 0, 0).word != "GROWING");
+  CHECK(judge(hours(0), 0, 0).word != "RISING");
+}
+
+TEST_CASE("points: a long climb that falls far from value to value is GROWING, and its growth is that of its slope") {
+  std::vector<double> values;
+  std::uint32_t noise = 1;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    double sum = 0;
+    for (int k = 0; k < 12; ++k) sum += static_cast<double>((noise = noise * 1664525 + 1013904223)) / 4294967296.0;
+    values.push_back(60e6 + 4000 * static_cast<double>(i) + 4e6 * (sum - 6));
+  }
+  const Verdict verdict = judge(values, 0, 0);
+  CHECK(verdict.word == "GROWING");
+  CHECK(verdict.rise == Approx(4e6).epsilon(.25));
+}
+
+TEST_CASE("points: what never falls has a trend") {
+  // Bytes of an application: it rose in eight of nine steps, by 88 %.
+  const Verdict verdict = judge(std::vector<double>{8370176, 9446392, 10240168, 11392056, 12678976, 13670232, 14647152,
+                                                    15110272, 15721248, 15721248},
+                                0, 0);
+  CHECK((verdict.word == "RISING" || verdict.word == "SATURATING" || verdict.word == "GROWING"));
+}
+
+TEST_CASE("points: GROWING has a band above 0") {
+  const std::vector<double> values = {100, 100, 101, 100, 101, 100, 100, 112, 104, 121, 113, 133, 119, 140, 128, 152};
+  const Verdict verdict = judge(values, 0, 0);
+  CHECK((verdict.word != "GROWING" || verdict.slope_low > 0));
+}
+
+TEST_CASE("points: the last jump is not said to be level since where nothing came after it") {
+  const Verdict verdict = judge(std::vector<double>{10, 10, 10, 20, 20, 20, 30, 30, 30, 40}, 0, 0);
+  CHECK(verdict.reason.find("at snapshot 10, level since") == std::string::npos);
+}

@@ -58,12 +58,18 @@ TEST_CASE("detection: half a signature is only possible") {
 TEST_CASE("detection: foreign files are claimed by none") {
   using namespace std::string_literals;
   for (const std::string& head : {""s, "\n\n"s, "%warn\n"s, "\x1f\x8b\x08"s, "\x7f"s + "ELF"s, "{\"head\":{}}"s,
-                                  "goroutine profile: total 3\n"s, "--- contentionz 1 ---\n"s, "--- threadz 1 ---\n"s,
+                                  "goroutine profile: total\n"s, "--- contentionz 1 ---\n"s, "--- threadz 1 ---\n"s,
                                   "heap profile 1: 8\n"s, "x heap profile: 1: 8 [1: 8] @ heapprofile\n"s,
                                   "heap_v3/1\n"s, "--- heapz 2 ---\n"s, "--- symbols\n"s, "\0\0\0\0\0\0\0\0"s}) {
     CAPTURE(head);
     CHECK(claims(head).empty());
   }
+}
+
+TEST_CASE("detection: Go's profiles that count are read as its heap profiles are") {
+  CHECK(claims("goroutine profile: total 12\n1 @ 0x1\n") == "go-text");
+  CHECK(claims("goroutineleak profile: total 12\n") == "go-text");
+  CHECK(claims("a profile of things: total 12\n").empty());
 }
 
 TEST_CASE("detection: relatives are refused by name") {
@@ -72,8 +78,6 @@ TEST_CASE("detection: relatives are refused by name") {
   CHECK(refusals("--- contention:\ncycles/second=1\n") == "this is a contention profile, expected a heap profile");
   CHECK(refusals("--- mutex:\ncycles/second=1\n") == "this is a mutex profile, expected a heap profile");
   CHECK(refusals("--- threadz 1 ---\n") == "this is a list of threads, expected a heap profile");
-  CHECK(refusals("goroutine profile: total 12\n1 @ 0x1\n") == "this is a goroutine profile, expected a heap profile");
-  CHECK(refusals("threadcreate profile: total 8\n") == "this is a threadcreate profile, expected a heap profile");
   CHECK(refusals("{\n\t\"info\": {\"version\": \"5.3\", \"lg_sample_rate\": 0}") ==
         "this is an allocation log of jemalloc, expected a heap dump: make one with mallctl \"prof.dump\" or "
         "lg_prof_interval");

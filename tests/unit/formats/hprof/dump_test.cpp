@@ -166,7 +166,7 @@ TEST_CASE("hprof: every kind of value has its size") {
   std::uint64_t at = 0x10000;
   for (const auto& [type, size] : {std::pair{4, 1}, {5, 2}, {6, 4}, {7, 8}, {8, 1}, {9, 2}, {10, 4}, {11, 8}}) {
     const auto bytes = static_cast<std::size_t>(size) * 10;
-    body += h.values(at, static_cast<std::uint8_t>(type), 10, std::string(bytes, 'x'));
+    body += h.values(at, static_cast<std::uint8_t>(type), 10, std::string(bytes, 'x')) + h.root(0x05, at, 0);
     at += (16 + bytes + 7) / 8 * 8;
   }
   h.record(0x0c, body + h.class_dump(0x500, 0, 1, h.field(16, 7) + std::string(8, '\0'), 0, ""));
@@ -182,8 +182,9 @@ TEST_CASE("hprof: the layout of objects is told by how close they lie") {
   using formats::hprof::Contents;
   using formats::hprof::ModelVote;
   using formats::hprof::ObjectModel;
-  const ObjectModel model = GENERATE(ObjectModel{12, 16, 4}, ObjectModel{16, 24, 8}, ObjectModel{12, 16, 8},
-                                     ObjectModel{16, 24, 4}, ObjectModel{8, 12, 4}, ObjectModel{8, 12, 8});
+  const ObjectModel model =
+      GENERATE(ObjectModel{12, 16, 4}, ObjectModel{16, 24, 8}, ObjectModel{12, 16, 8}, ObjectModel{16, 24, 4},
+               ObjectModel{8, 12, 4}, ObjectModel{8, 12, 8}, ObjectModel{12, 16, 4, 0, 16});
   ModelVote vote(8);
   for (std::uint64_t i = 0; i < 40; ++i) {
     for (const bool is_array : {false, true}) {
@@ -290,4 +291,29 @@ TEST_CASE("hprof: a long line of ancestors without fields costs no time") {
   const Result<Snapshot> read = read_hprof(h.bytes);
   REQUIRE(read);
   CHECK(read->graph->to.size() == kClasses + kClasses - 1);
+}
+
+TEST_CASE("hprof: an instance holds the class of a loader, once, and what a soft reference holds is marked") {
+  HprofBytes h(8);
+  h.text(1, "java/lang/Object").text(2, "java/lang/ref/Reference").text(3, "java/lang/ref/SoftReference");
+  h.text(4, "app/Plugin").text(5, "referent").text(6, "app/Loader");
+  for (std::uint64_t i = 1; i <= 4; ++i) h.load(i * 0x100, i);
+  h.load(0x600, 6);
+  std::string plugin = h.class_dump(0x400, 0x100, 0, "", 0, "");
+  const std::string loader = h.id(0x9000);
+  plugin.replace(1 + 8 + 4 + 8, 8, loader);  // after the class, its stack and its super class
+  h.record(0x0c, h.class_dump(0x100, 0, 0, "", 0, "") + h.class_dump(0x200, 0x100, 0, "", 1, h.field(5, 2)) +
+                     h.class_dump(0x300, 0x200, 0, "", 0, "") + plugin + h.class_dump(0x600, 0x100, 0, "", 0, "") +
+                     h.instance(0x8000, 0x400, "") + h.instance(0x8100, 0x400, "") + h.instance(0x9000, 0x600, "") +
+                     h.instance(0x8200, 0x300, h.id(0x8300)) + h.values(0x8300, 8, 4, "abcd") +
+                     h.values(0x8400, 10, 1, "fill") + h.root(0x08, 0x8000, 8) + h.root(0x08, 0x8100, 8) +
+                     h.root(0x08, 0x8200, 8));
+  const Result<Snapshot> read = read_hprof(h.bytes);
+  if (!read) FAIL(read.error().text());
+  const std::string text = graph_text(*read);
+  INFO(text);
+  CHECK(text.find("#32768 root: <class>>3") != std::string::npos);
+  CHECK(text.find("#33024 root: <class>") == std::string::npos);
+  CHECK(text.find("soft referent") != std::string::npos);
+  CHECK(text.find("dead space of the collector") != std::string::npos);
 }

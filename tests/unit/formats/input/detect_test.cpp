@@ -54,9 +54,7 @@ TEST_CASE("detect: foreign files are refused by name") {
       {"--- contention:\n"sv, "a contention profile"},
       {"--- mutex:\ncycles/second=1\n"sv, "a mutex profile"},
       {"--- threadz 1 ---\n"sv, "thread"},
-      {"goroutine profile: total 7\n1 @ 0x1\n"sv, "a goroutine profile"},
-      {"threadcreate profile: total 7\n"sv, "a threadcreate profile"},
-      {"custom profile: total 7\n"sv, " profile"},
+      {"goroutine 7 [running]:\nmain.main()\n"sv, "a goroutine dump"},
       {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"sv, "a PNG image"},
       {"\x7f"
        "ELF\2\1\1\0\0\0\0\0\0\0\0\0"sv,
@@ -69,8 +67,8 @@ TEST_CASE("detect: foreign files are refused by name") {
       {"{\"version\":1,\"snapshot\":{\"meta\":{\"node_fields\":[]}}}"sv, "a V8 heap snapshot"},
       {"{\"a\": 1}"sv, "JSON"},
       {"<!DOCTYPE html><html>"sv, "HTML"},
-      {"hello world\n"sv, "text of no kind"},
-      {"heap"sv, "text of no kind"},
+      {"hello world\n"sv, "text of an unknown kind"},
+      {"heap"sv, "text of an unknown kind"},
       {"\0\0\0\0\0\0\0\0"sv, "zero bytes"},
   }));
   const Error error = error_for(bytes);

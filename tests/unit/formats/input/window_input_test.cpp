@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace snapdiff;
 using namespace snapdiff::formats;
@@ -90,4 +92,20 @@ TEST_CASE("window: a record of more than 1 GiB is a limit error at once") {
   Result<std::string_view> view = in.peek((std::size_t{1} << 30) + 1);
   REQUIRE_FALSE(view);
   CHECK(view.error().code == ErrorCode::limit);
+}
+
+TEST_CASE("memory: what is forgotten goes, what comes after it stays") {
+  constexpr std::size_t kBytes = std::size_t{9} << 20;
+  constexpr std::size_t kForgotten = std::size_t{7} << 20;
+  std::vector<char> bytes(kBytes, 'x');
+  MemoryInput in(bytes, "name", "gzip");
+  const std::string_view view = *in.peek(kBytes);
+  REQUIRE(view.size() == kBytes);
+  forget(in, kForgotten);
+  CHECK(view.find_first_not_of('x', kForgotten) == std::string_view::npos);
+  CHECK(view.find('\0') < kForgotten);  // whole large pages before it are the system's again
+  WindowInput other = window(counted(20), 20, 16);
+  const std::string_view first = *other.peek(20);
+  forget(other, 20);
+  CHECK(first == counted(20));
 }

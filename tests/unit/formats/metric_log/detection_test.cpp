@@ -76,6 +76,10 @@ TEST_CASE("detection: one line that people write is possible, two are certain") 
   CHECK(sniff("{'current': 5, 'peak': 6}\n") == Match::certain);
   CHECK(sniff("notes\non\nmemory\nrss: 5 MB\nand\nmore\n") == Match::no);
   CHECK(sniff("hello\n") == Match::no);
+  // A word that is used again for another thing.
+  CHECK(sniff("limits:\n  memory: 5 MB\nrequests:\n  memory: 6 MB\n") == Match::no);
+  CHECK(sniff("heap\n 8m: 2, used=16.0 MB\n 4m: 1, used=4.0 MB\n") == Match::no);
+  CHECK(sniff("a\n  step 1 memory: 5 MB\nb\n  step 2 memory: 6 MB\n") == Match::certain);
   CHECK(sniff("") == Match::no);
   CHECK(sniff(std::string_view("rss: 5 MB\nrss: 6 MB\n\0", 21)) == Match::no);
 }

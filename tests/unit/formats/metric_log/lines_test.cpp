@@ -49,18 +49,47 @@ TEST_CASE("lines: each documented line gives its series") {
 }
 
 TEST_CASE("lines: what is about something else is no metric") {
-  const std::string line = GENERATE(
-      "Allocated: 547584, active: 634880, metadata: 2949120 (n_thp 0), resident: 3268608, mapped: 7340032",
-      "==5== total heap usage: 7 allocs, 6 frees, 1,024 bytes allocated",
-      "mp_leak.py:9: size=982 KiB, count=201, average=5003 B", "peak heap memory consumption: 58.6K",
-      "total memory leaked: 72.7K", "80 bytes in 1 allocations from stack", "Epoch 3: loss 0.25, lr 1e-05",
-      "step 3: 12.5MB/s", "epoch 3: 45%", "Iteration 10: 235.0", "Iteration 10: 5 minutes", "memory: 5432",
-      "rss delta: 5 MB", "average rss: 5 MB", "rss 5", "version rss2 12", "step 5", "downloaded 25 MB",
-      "InUse: 917285632", "ThreadTotalLiveCount", "GPU 0 is free: no", "[=====>] 100%", "memory of 3 things",
-      "# HeapAlloc = 1234", "InUse at 7f3a of size 2359296 by op train/step_1 action_count 5 step 0 next 3",
-      "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 13.00 GiB already allocated)");
+  const std::string line =
+      GENERATE("Allocated: 547584, active: 634880, metadata: 2949120 (n_thp 0), resident: 3268608, mapped: 7340032",
+               "==5== total heap usage: 7 allocs, 6 frees, 1,024 bytes allocated",
+               "mp_leak.py:9: size=982 KiB, count=201, average=5003 B", "peak heap memory consumption: 58.6K",
+               "total memory leaked: 72.7K", "80 bytes in 1 allocations from stack", "Epoch 3: loss 0.25, lr 1e-05",
+               "step 3: 12.5MB/s", "epoch 3: 45%", "Iteration 10: 235.0", "Iteration 10: 5 minutes", "memory: 5432",
+               "rss delta: 5 MB", "average rss: 5 MB", "rss 5", "version rss2 12", "step 5", "downloaded 25 MB",
+               "InUse: 917285632", "ThreadTotalLiveCount", "GPU 0 is free: no", "[=====>] 100%", "memory of 3 things",
+               "# HeapAlloc = 1234", "InUse at 7f3a of size 2359296 by op train/step_1 action_count 5 step 0 next 3");
   CAPTURE(line);
   CHECK(log_error(line + "\n").code == ErrorCode::malformed);
+}
+
+TEST_CASE("lines: a number with a unit or a word of memory counts where it is met again") {
+  const auto twice = [](const std::string& line) {
+    std::string out;
+    for (const char* digit : {"1", "2"}) {
+      std::string one = line;
+      one.replace(one.find('#'), 1, digit);
+      out += one + "\n";
+    }
+    const auto snapshots = read_log(out);
+    return counters(snapshots.front()) + " | " + counters(snapshots.back());
+  };
+  CHECK(twice("downloaded # MB") == "downloaded=1048576 | downloaded=2097152");
+  CHECK(twice("heap_size=#") == "heap_size=1 | heap_size=2");
+  CHECK(twice("# KB allocated, 3 KB freed") == "allocated=1024 freed=3072 | allocated=2048 freed=3072");
+  CHECK(twice("rss # KB rss 3 KB") == "rss=1024 rss{n=2}=3072 | rss=2048 rss{n=2}=3072");
+  CHECK(twice("memory (MB) | allocated: # | reserved: 3") ==
+        "allocated=1048576 reserved=3145728 | allocated=2097152 reserved=3145728");
+  CHECK(twice("rss (pages): #") == "rss=1 | rss=2");
+  CHECK(log_error("at alloc_traits.h:464\nat alloc_traits.h:465\n").code == ErrorCode::malformed);
+}
+
+TEST_CASE("lines: JSON gives every number with what names it") {
+  const auto snapshots = read_log(
+      "{\"ts\": 1777429252.5, \"p\": [{\"pid\": 1, \"rss_kb\": 2}, {\"pid\": 2, \"rss_kb\": 3}], \"id\": "
+      "12345678901234567890}\n");
+  CHECK(counters(snapshots[0]) == "rss{id=12345678901234567890,pid=1}=2048 rss{id=12345678901234567890,pid=2}=3072");
+  CHECK(snapshots[0].facts.taken_at_ns == 1777429252500000000);
+  CHECK(counters(read_log("{\"heapUsed\": \"5 MB\", \"external\": 7}\n")[0]) == "heap_used=5242880");
 }
 
 TEST_CASE("lines: a printed value carries half of its last digit") {

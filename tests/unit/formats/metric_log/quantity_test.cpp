@@ -60,7 +60,12 @@ TEST_CASE("quantity: units of size") {
   CHECK(size_unit("Bytes", true) == 1);
   CHECK(size_unit("K", false) == 1024);
   CHECK(size_unit("PB", false) == std::uint64_t{1} << 50);
-  for (const char* none : {"", "min", "mbps", "x", "bit", "kbit", "megabytes"}) CHECK(size_unit(none, false) == 0);
+  CHECK(size_unit("kbytes", false) == 1024);
+  CHECK(size_unit("Megabytes", true) == 1000000);
+  CHECK(size_unit("mebibytes", true) == 1048576);
+  CHECK(size_unit("KiByte", true) == 1024);
+  for (const char* none : {"", "min", "mbps", "x", "bit", "kbit", "megabits", "kibi"})
+    CHECK(size_unit(none, false) == 0);
 }
 
 TEST_CASE("quantity: tags stand in order of their keys") {

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analyzer/story/story_parts.hpp"
+#include "snapdiff/hash.hpp"
+#include "snapdiff/hash_index.hpp"
+
+namespace snapdiff::story {
+namespace {
+
+/// Of what the growing paths of a population gained, its others lost at least this much: it was replaced, not grown.
+constexpr double kReplaced = 0.6;
+/// And the range of its sum is at most this share of the growth.
+constexpr double kLevel = 0.45;
+/// So many functions at the end of a path: that which allocates, and wrappers around the allocator.
+constexpr std::size_t kPopulationDepth = 3;
+
+/// What paths that end in the same functions gained and lost.
+struct Population {
+  std::uint64_t end = 0;  ///< hash of these functions
+  double gained = 0, lost = 0;
+
+  bool may_be_replaced() const { return gained > 0 && lost >= kReplaced * gained; }
+};
+
+class Populations {
+ public:
+  explicit Populations(std::size_t expected) { index_.reserve(expected); }
+
+  void prefetch(std::uint64_t end) const { index_.prefetch(end); }
+  /// The number of the population, a new one if there is none.
+  std::uint32_t of(std::uint64_t end) {
+    const std::uint32_t known = index_.find(end, [&](std::uint32_t row) { return all_[row].end == end; });
+    if (known != HashIndex::kAbsent) return known;
+    index_.insert(end, static_cast<std::uint32_t>(all_.size()));
+    all_.push_back({end});
+    return static_cast<std::uint32_t>(all_.size() - 1);
+  }
+  Population& operator[](std::uint32_t number) { return all_[number]; }
+
+ private:
+  std::vector<Population> all_;
+  HashIndex index_;
+};
+
+bool is_level(const GrowthPaths& paths, const SumJudge& judge, std::span<const std::uint32_t> population,
+              double gained) {
+  const std::vector<double> sums = judge.values(paths.rows(population));
+  const auto [least, most] = std::minmax_element(sums.begin(), sums.end());
+  return *most - *least <= kLevel * gained;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge) {
+  constexpr std::size_t kAhead = 16;
+  std::vector<std::uint8_t> moved(paths.size(), 0);
+  double gained = 0, lost = 0;
+  for (const GrowthPath& path : paths.all()) {
+    const auto growth = static_cast<double>(path.growth);
+    (growth > 0 ? gained : lost) += std::abs(growth);
+  }
+  if (gained == 0 || lost == 0) return moved;
+  std::vector<std::uint64_t> end(paths.size(), 0);
+  std::vector<std::uint32_t> number(paths.size(), HashIndex::kAbsent);  // of its population
+  for (std::size_t depth = 0; depth < kPopulationDepth; ++depth) {
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      const auto functions = paths.functions(paths[p]);
+      number[p] = HashIndex::kAbsent;
+      if (depth > 0 && depth + 1 >= functions.size()) continue;  // somebody has to call them
+      end[p] = mix64(end[p] ^ (functions[functions.size() - 1 - depth] + 1)) | 1U;
+      number[p] = 0;
+    }
+    Populations populations(paths.size());
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      if (p + kAhead < paths.size()) populations.prefetch(end[p + kAhead]);
+      if (number[p] == HashIndex::kAbsent) continue;
+      number[p] = populations.of(end[p]);
+      const auto growth = static_cast<double>(paths[p].growth);
+      Population& population = populations[number[p]];
+      (growth > 0 ? population.gained : population.lost) += std::abs(growth);
+    }
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> candidates;
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      if (number[p] != HashIndex::kAbsent && populations[number[p]].may_be_replaced())
+        candidates[number[p]].push_back(p);
+    }
+    for (const auto& [one, population] : candidates) {
+      if (!is_level(paths, judge, population, populations[one].gained)) continue;
+      for (const std::uint32_t p : population) {
+        if (paths[p].growth > 0) moved[p] = 1;
+      }
+    }
+  }
+  return moved;
+}
+
+}  // namespace snapdiff::story

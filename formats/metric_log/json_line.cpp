@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/metric_log/log_session.hpp"
+#include "formats/metric_log/metric_text.hpp"
+#include "formats/metric_log/vocabulary.hpp"
+#include "formats/text/quantity.hpp"
+#include "formats/text/time_stamp.hpp"
+
+/// Lines that are JSON objects, as programs log them. Every number about memory is read; the members beside it that
+/// name a thing (pid, device, pod) are its labels.
+namespace snapdiff::formats::metric_log {
+namespace {
+
+constexpr std::size_t kMostLevels = 32;      // of nesting; deeper lines are read as plain ones
+constexpr std::size_t kMostReadings = 4096;  // of one line
+constexpr std::size_t kMostLabelBytes = 128;
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::array<std::string_view, 26> kLabels = {
+    "pid",  "name",     "command",   "cmd",     "process", "device", "gpu",    "index", "id",
+    "host", "hostname", "pod",       "service", "worker",  "rank",   "node",   "job",   "type",
+    "pool", "area",     "container", "app",     "thread",  "role",   "module", "label"};
+constexpr std::array<std::string_view, 6> kTimes = {"ts", "time", "timestamp", "@timestamp", "datetime", "date"};
+
+bool is_label(std::string_view key) { return std::find(kLabels.begin(), kLabels.end(), key) != kLabels.end(); }
+
+/// Seconds, milliseconds, microseconds or nanoseconds since 1970, by their size: each unit covers the years 2001 to
+/// 2286 and meets no other there.
+std::optional<std::int64_t> time_of(std::string_view number) {
+  Decimal decimal;
+  if (parse_decimal(number, 0, decimal) != number.size() || number.empty()) return std::nullopt;
+  std::optional<Quantity> whole = scale(decimal, 1);
+  if (!whole || whole->value < 1'000'000'000) return std::nullopt;
+  std::uint64_t ns = 1'000'000'000;
+  for (std::int64_t limit = 10'000'000'000; ns > 1 && whole->value >= limit; limit *= 1000) ns /= 1000;
+  const std::optional<Quantity> scaled = scale(decimal, ns);
+  return scaled ? std::optional(scaled->value) : std::nullopt;
+}
+
+struct Found {
+  std::string words;   ///< of the key
+  std::string parent;  ///< the key of the object that holds it
+  std::string name;
+  Quantity quantity;
+  std::string unit;
+  bool is_firm = false;
+  Labels tags;
+};
+
+/// Reads one line; false where it is not one JSON object.
+class JsonLine {
+ public:
+  JsonLine(std::string_view text, bool decimal_units) : text_(text), decimal_units_(decimal_units) {}
+
+  bool read() {
+    if (!object({})) return false;
+    blanks();
+    return at_ == text_.size();
+  }
+  std::vector<Found>& found() { return found_; }
+  const std::optional<std::int64_t>& time_ns() const { return time_ns_; }
+
+ private:
+  void blanks() {
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  }
+  bool take(char c) {
+    blanks();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool string(std::string& out) {
+    if (!take('"')) return false;
+    out.clear();
+    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\' && ++at_ == text_.size()) return false;
+      out += text_[at_];  // an escape keeps its letter: names of labels have none
+    }
+    return at_++ < text_.size();
+  }
+
+  bool object(const std::string& key) {
+    if (++level_ > kMostLevels || !take('{')) return false;
+    const std::size_t first = found_.size();
+    Labels tags;
+    if (!take('}')) {
+      do {
+        std::string name;
+        if (!string(name) || !take(':') || !value(name, key, &tags)) return false;
+      } while (take(','));
+      if (!take('}')) return false;
+    }
+    for (std::size_t i = first; i < found_.size(); ++i) {
+      for (const auto& tag : tags) {
+        const auto is_it = [&](const auto& own) { return own.first == tag.first; };
+        if (std::none_of(found_[i].tags.begin(), found_[i].tags.end(), is_it)) found_[i].tags.push_back(tag);
+      }
+    }
+    --level_;
+    return true;
+  }
+
+  bool array(const std::string& key, const std::string& parent) {
+    if (++level_ > kMostLevels || !take('[')) return false;
+    if (!take(']')) {
+      do {
+        if (!value(key, parent, nullptr)) return false;
+      } while (take(','));
+      if (!take(']')) return false;
+    }
+    --level_;
+    return true;
+  }
+
+  /// `tags`: of the object that the value is a member of; null in an array.
+  bool value(const std::string& key, const std::string& parent, Labels* tags) {
+    blanks();
+    if (at_ == text_.size()) return false;
+    switch (text_[at_]) {
+      case '{': return object(tags == nullptr ? parent : key);
+      case '[': return array(key, parent);
+      case '"': {
+        std::string text;
+        if (!string(text)) return false;
+        if (tags != nullptr) member(key, parent, text, true, *tags);
+        return true;
+      }
+      default: {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && !is_blank(text_[at_]) && !contains(",]}", text_.substr(at_, 1))) ++at_;
+        const std::string_view word = text_.substr(begin, at_ - begin);
+        const bool is_number = !word.empty() && word.find_first_not_of("-+.0123456789eE") == std::string_view::npos;
+        if (!is_number && word != "true" && word != "false" && word != "null") return false;
+        if (is_number && tags != nullptr) member(key, parent, word, false, *tags);
+        return true;
+      }
+    }
+  }
+
+  void member(const std::string& key, const std::string& parent, std::string_view text, bool is_text, Labels& tags) {
+    if (level_ == 1 && std::find(kTimes.begin(), kTimes.end(), key) != kTimes.end()) {
+      if (!is_text) time_ns_ = time_of(text);
+      if (const std::optional<TimeStamp> time = is_text ? find_time(text) : std::nullopt) time_ns_ = time->ns;
+      return;
+    }
+    if (is_label(key) && (is_text || text.find_first_of(".eE") == std::string_view::npos)) {
+      const bool is_new = std::none_of(tags.begin(), tags.end(), [&](const auto& own) { return own.first == key; });
+      if (is_new && text.size() <= kMostLabelBytes && !text.empty()) tags.emplace_back(key, text);
+      return;
+    }
+    Decimal number;
+    const std::size_t end = parse_decimal(text, 0, number);
+    if (end == 0 || found_.size() == kMostReadings) return;
+    Found one;
+    one.parent = parent;
+    one.words = words_of(key);
+    std::uint64_t unit = is_text ? size_unit(trim(text.substr(end)), decimal_units_) : 0;
+    if (is_text && unit == 0) return;
+    if (find_word(one.words) == nullptr) one.words = split_words(key);
+    if (unit == 0) unit = take_unit_word(one.words, decimal_units_);
+    const std::string whole = parent.empty() ? one.words : split_words(parent) + " " + one.words;
+    if (is_other_measure(one.words)) return;
+    const Word* const word = find_word(whole);
+    const bool fits = word != nullptr && (unit != 0 || !word->needs_unit) && !(word->is_count && number.has_point);
+    one.is_firm = fits && (word->alone || (unit != 0 && !word->needs_step));
+    if (!one.is_firm && unit == 0 && !(has_memory_word(whole) && !number.has_point)) return;
+    one.name = one.is_firm ? std::string(word->counter) : name_of_words(one.words);
+    if (one.name.empty()) return;
+    const bool in_bytes = unit != 0 || (one.is_firm && !number.has_point);
+    one.unit = one.is_firm && word->is_count ? "count" : in_bytes ? "bytes" : "";
+    const std::optional<Quantity> quantity = scale(number, unit == 0 ? 1 : unit);
+    if (!quantity) return;
+    one.quantity = *quantity;
+    found_.push_back(std::move(one));
+  }
+
+  /// "heapSize" is two words, as "heap_size" is.
+  static std::string split_words(std::string_view key) {
+    std::string spaced;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      const bool begins = i > 0 && key[i] >= 'A' && key[i] <= 'Z' && key[i - 1] >= 'a' && key[i - 1] <= 'z';
+      if (begins) spaced += ' ';
+      spaced += key[i];
+    }
+    return words_of(spaced);
+  }
+
+  std::string_view text_;
+  bool decimal_units_;
+  std::size_t at_ = 0, level_ = 0;
+  std::vector<Found> found_;
+  std::optional<std::int64_t> time_ns_;
+};
+
+class JsonLines final : public Matcher {
+ public:
+  bool take(const LogLine& line, Session& session) override {
+    const std::string_view text = trim(line.text);
+    if (!text.starts_with("{\"") || !text.ends_with("}")) return false;
+    JsonLine json(text, session.decimal_units());
+    if (!json.read() || json.found().empty()) return false;
+    LineFacts facts = session.facts_of(line);
+    if (json.time_ns()) facts.time_ns = json.time_ns();
+    std::vector<Reading> readings;
+    std::map<std::string, std::size_t> met;
+    for (Found& one : json.found()) {
+      std::string name = named(one);
+      if (met.contains(name) && !one.parent.empty()) name = with_tag(name, "of", one.parent.substr(0, kMostLabelBytes));
+      if (const std::size_t n = ++met[name]; n > 1) name = with_tag(name, "n", std::to_string(n));
+      if (one.is_firm) session.evidence().reading(name, text, 0, facts);
+      session.weak_evidence().reading(name, text, 0, facts);
+      readings.push_back({std::move(name), one.unit, one.quantity, false, !one.is_firm});
+    }
+    session.recorder().record(kPlain, facts, readings);
+    return true;
+  }
+
+ private:
+  static std::string named(const Found& one) {
+    std::string name = one.name;
+    for (const auto& [key, value] : one.tags) name = with_tag(name, key, value);
+    return name;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Matcher> make_json_line_matcher() { return std::make_unique<JsonLines>(); }
+
+}  // namespace snapdiff::formats::metric_log

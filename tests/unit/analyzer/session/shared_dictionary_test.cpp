@@ -1,0 +1,113 @@
+#include "analyzer/session/shared_dictionary.hpp"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "snapdiff/snapshot_builder.hpp"
+#include "snapdiff/validate.hpp"
+
+/// Snapshots of one program, each read from a file of its own, that come to share a dictionary.
+namespace snapdiff::session {
+namespace {
+
+/// One stack each of main and a function of this name, with these bytes.
+struct Row {
+  std::string function;
+  std::int64_t bytes;
+};
+
+Snapshot snapshot_of(const std::vector<Row>& rows, const std::string& build_id = "aa", std::uint64_t offset = 64) {
+  SnapshotBuilder builder;
+  builder.add_column({"inuse_space", "bytes"});
+  const auto frame = [&](const std::string& name) {
+    FrameSpec spec;
+    spec.module = builder.module("/bin/service", build_id);
+    spec.function = builder.function(name, "service.go");
+    spec.line = 7;
+    spec.offset = offset;
+    return builder.frame(spec);
+  };
+  for (const Row& row : rows) {
+    const std::array<FrameId, 2> stack = {frame(row.function), frame("main")};
+    builder.add_row(builder.stack(stack), LabelSetId{}, std::span(&row.bytes, 1));
+  }
+  Result<Snapshot> made = builder.finish();
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+/// The leaf's name and the bytes of each row, in the order of the table.
+std::vector<std::string> rows_of(const Snapshot& snapshot) {
+  const Dictionary& d = *snapshot.dictionary;
+  std::vector<std::string> out;
+  for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
+    const FrameId leaf = d.stacks.frames(snapshot.samples.stack[row]).front();
+    const FunctionId function = d.frames.function[index_of(leaf)];
+    out.push_back(std::string(d.strings[d.functions.name[index_of(function)]]) + " " +
+                  std::to_string(snapshot.samples.columns.front().value[row]));
+  }
+  return out;
+}
+
+TEST_CASE("an older snapshot of the same program takes the newer one's stacks, and its own come after them") {
+  Snapshot newer = snapshot_of({{"a", 1}, {"b", 2}, {"c", 3}});
+  Snapshot older = snapshot_of({{"gone", 8}, {"c", 30}, {"a", 10}});
+  SharedDictionary shared;
+  shared.adopt(newer);
+  shared.take_if_alike(older);
+  CHECK(older.dictionary == newer.dictionary);
+  CHECK(newer.dictionary->stacks.size() == 5);  // the empty one, a, b, c, gone
+  CHECK(rows_of(newer) == std::vector<std::string>{"a 1", "b 2", "c 3"});
+  CHECK(rows_of(older) == std::vector<std::string>{"a 10", "c 30", "gone 8"});
+  CHECK(validate(older));
+}
+
+TEST_CASE("a snapshot whose stacks are mostly others keeps its dictionary") {
+  Snapshot newer = snapshot_of({{"a", 1}, {"b", 2}});
+  Snapshot older = snapshot_of({{"a", 1}, {"x", 2}, {"y", 3}, {"z", 4}});
+  SharedDictionary shared;
+  shared.adopt(newer);
+  shared.take_if_alike(older);
+  CHECK(older.dictionary != newer.dictionary);
+  CHECK(newer.dictionary->stacks.size() == 3);
+  CHECK(rows_of(older) == std::vector<std::string>{"a 1", "x 2", "y 3", "z 4"});
+}
+
+TEST_CASE("frames of another build are others, though their functions and lines are the same") {
+  Snapshot newer = snapshot_of({{"a", 1}, {"b", 2}});
+  Snapshot older = snapshot_of({{"a", 1}, {"b", 2}}, "bb");
+  SharedDictionary shared;
+  shared.adopt(newer);
+  shared.take_if_alike(older);
+  CHECK(older.dictionary != newer.dictionary);
+  CHECK(newer.dictionary->modules.size() == 2);  // none, and its own
+}
+
+TEST_CASE("another call in the same line of one build is the same frame; of an unknown build it may be another one") {
+  for (const std::string build_id : {"aa", ""}) {
+    Snapshot newer = snapshot_of({{"a", 1}, {"b", 2}}, build_id);
+    Snapshot older = snapshot_of({{"a", 1}, {"b", 2}}, build_id, 96);
+    SharedDictionary shared;
+    shared.adopt(newer);
+    shared.take_if_alike(older);
+    CHECK((older.dictionary == newer.dictionary) == !build_id.empty());
+    CHECK(rows_of(older) == std::vector<std::string>{"a 1", "b 2"});
+  }
+}
+
+TEST_CASE("a long series shares one dictionary in the order of its files") {
+  Snapshot first = snapshot_of({{"a", 1}, {"b", 2}});
+  Snapshot second = snapshot_of({{"c", 3}, {"b", 4}});
+  SharedDictionary shared;
+  shared.take(first);
+  shared.take(second);
+  CHECK(first.dictionary == second.dictionary);
+  CHECK(rows_of(first) == std::vector<std::string>{"a 1", "b 2"});
+  CHECK(rows_of(second) == std::vector<std::string>{"b 4", "c 3"});
+}
+
+}  // namespace
+}  // namespace snapdiff::session
