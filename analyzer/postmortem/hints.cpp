@@ -260,27 +260,24 @@ std::optional<Prose> beyond_evidence(const Postmortem& report, const Rule& rule,
   out.name(row.name) << " " << value_text(row.growth, row.unit, true, kPageNumbers) << ", but ";
   std::int64_t other_growth = 0;
   std::int64_t other_before = 0;
-  std::string_view other_verdict;
   if (rule.beyond == "in-use") {
     if (!has_stacks(report) || report.growth().unit != row.unit) return std::nullopt;
     other_growth = report.growth().total.growth();
     other_before = report.growth().total.baseline;
-    other_verdict = report.growth().story != nullptr ? report.growth().story->verdict : report.trend.whole.word;
     out << "the heap's in-use bytes";
   } else {
     const CounterRow* other = find_counter(*report.counters, rule.beyond, parts_of(row.name).tags);
     if (other == nullptr || other->unit != row.unit) return std::nullopt;
     other_growth = other->growth;
     other_before = other->before();
-    other_verdict = other->verdict.word;
     out.name(other->name);
   }
   const double own = static_cast<double>(row.growth);
   // Twice as much as the other, and worth a word: a twentieth of what there was.
   if (own < 2 * static_cast<double>(other_growth) || own < 0.05 * static_cast<double>(row.before()))
     return std::nullopt;
-  // What this page calls GROWING, or what has doubled, is not level.
-  if (other_verdict == "GROWING" || other_growth > other_before) return std::nullopt;
+  // What has doubled is a growth to explain by itself.
+  if (other_growth > other_before) return std::nullopt;
   out << " " << value_text(other_growth, row.unit, true, kPageNumbers) << ".";
   return out.take();
 }

@@ -32,34 +32,14 @@ Status write_all(int file, const std::string& path, std::string_view bytes) {
   return ok();
 }
 
-/// What a file holds, by its first bytes.
-std::string_view kind_of(std::string_view begin) {
-  constexpr std::pair<std::string_view, std::string_view> kBegins[] = {{"SQLite format 3", "a SQLite file"},
-                                                                       {"%PDF", "a PDF file"},
-                                                                       {"\x89PNG", "a PNG picture"},
-                                                                       {"\x1f\x8b", "a gzip file"},
-                                                                       {"<", "a page or a picture"}};
-  for (const auto& [magic, kind] : kBegins) {
-    if (begin.starts_with(magic)) return kind;
-  }
-  const bool is_text = std::none_of(begin.begin(), begin.end(), [](char c) {
-    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\x1b';
-  });
-  return is_text ? "text" : "other bytes";
-}
-
-constexpr std::size_t kLookedAt = 512;
-
-Status check_kind(const std::string& path, std::string_view bytes) {
+/// A store holds what cannot be made again: only another store may take its place.
+Status keep_store(const std::string& path, std::string_view bytes) {
+  constexpr std::string_view kStore = "SQLite format 3";
   std::ifstream file(path, std::ios::binary);
-  std::string begin(kLookedAt, '\0');
+  std::string begin(kStore.size(), '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
-  const std::string_view there = kind_of(begin), wanted = kind_of(bytes.substr(0, kLookedAt));
-  if (begin.empty() || there == wanted) return ok();
-  return Error{ErrorCode::usage,
-               "not replaced: it holds " + std::string(there) + ", this writes " + std::string(wanted) +
-                   "; remove it first or name another file",
+  if (begin != kStore || bytes.starts_with(kStore)) return ok();
+  return Error{ErrorCode::usage, "not replaced: it is a SQLite file; remove it first or name another file",
                std::nullopt, path};
 }
 
@@ -93,7 +73,7 @@ Status write_file(const std::string& given, std::string_view bytes) {
     ::close(file);
     return written;
   }
-  if (Status same = exists ? check_kind(path, bytes) : ok(); !same) return std::move(same).error().about(given);
+  if (Status same = exists ? keep_store(path, bytes) : ok(); !same) return std::move(same).error().about(given);
   const std::string temporary = path + ".tmp" + std::to_string(::getpid());
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
   if (file < 0) return failed(path, "cannot create");
