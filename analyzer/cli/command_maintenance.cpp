@@ -12,7 +12,7 @@
 namespace snapdiff::cli {
 namespace {
 
-/// What is about to be removed of a series.
+/// The snapshots of a series that are about to be removed.
 struct Doomed {
   std::string series;
   std::size_t of = 0;  ///< snapshots that it has

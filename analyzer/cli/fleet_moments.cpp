@@ -10,7 +10,7 @@ namespace snapdiff::cli {
 namespace {
 
 constexpr std::size_t kMostSteps = 200;
-/// So many steps in a row may lack a snapshot: the one before stands for them.
+/// The most steps in a row without a snapshot that the step before them stands for.
 constexpr std::size_t kMostCarried = 2;
 
 bool restarted(const InstanceSeries& series, const fleet::Committed* from, const fleet::Committed* to) {
@@ -72,7 +72,7 @@ std::string versions_of(const std::vector<const InstanceSeries*>& all) {
   return versions.empty() ? "" : " of " + instance_names(versions);
 }
 
-/// Two generations of pods: as many of each, at an age that both have reached.
+/// Two generations of pods: an equal number of each, at an age that both have reached.
 void pair_at_equal_age(std::vector<const InstanceSeries*> earlier, std::vector<const InstanceSeries*> later,
                        TwoMoments& out) {
   const std::uint64_t age = std::min(middle_age(earlier), middle_age(later));
@@ -191,7 +191,7 @@ OnSteps on_steps(const InstanceSeries& series, std::uint64_t origin, std::uint64
   return out;
 }
 
-/// Steps that as many instances as possible have, of as many as possible: the largest number of values. Lengths that
+/// The number of steps that maximises values: steps times the instances that have them. Lengths that
 /// can be judged go first.
 std::size_t common_length(const std::vector<OnSteps>& all) {
   std::vector<std::size_t> lengths;
@@ -239,7 +239,7 @@ void put_on_grid(const std::vector<OnSteps>& all, std::size_t length, StepGrid& 
     out.ends.emplace_back(one.at.front(), one.at[length - 1]);
     if (restarted(*one.series, one.at.front(), one.at[length - 1])) restarts.push_back(one.series->name());
   }
-  // A step that nobody has a snapshot of is the one before.
+  // A step without any snapshot repeats the step before.
   for (std::size_t s = 0; s < length; ++s) {
     if (has_own[s] != 0) out.steps.push_back(std::move(steps[s]));
   }

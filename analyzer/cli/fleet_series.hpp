@@ -33,7 +33,7 @@ std::string choose_fleet_metric(const std::vector<fleet::Committed>& rows, const
                                 const std::function<std::string()>& named);
 
 /// Instances in order of their names. Processes that run at the same time under one name are series of their own;
-/// one that follows another goes on with its series.
+/// a process that follows another continues its series.
 std::vector<InstanceSeries> instance_series(const std::vector<fleet::Committed>& rows, const std::string& metric);
 
 /// Each process of each instance: a restart ends a series.
@@ -45,7 +45,7 @@ void leave_out_clocks(std::vector<InstanceSeries>& instances, Notes& notes);
 using MomentPair = std::pair<const fleet::Committed*, const fleet::Committed*>;
 
 /// Two moments, on the instances that are there at both. Where none is (pods, whose names change with each deploy),
-/// those of the earlier moment beside as many of the later one, at equal age.
+/// an equal number of instances of each moment, at equal age.
 struct TwoMoments {
   std::vector<MomentPair> pairs;
   Notes notes;

@@ -11,10 +11,10 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/notes.hpp"
 
-/// What the questions about growth share.
+/// Code shared by the questions about growth.
 namespace snapdiff::cli {
 
-/// What a question is asked of: the servers, the view and the instances.
+/// The servers, the view and the instances that a question is about.
 struct FleetSlice {
   fleet::Fleet from;
   report::Style style;

@@ -29,7 +29,8 @@ Status print_data(std::string_view data);
 /// The same of a report: on a terminal that shows UTF-8, a text has marks around names with right-to-left letters.
 Status print_report(std::string_view data, report::Form form);
 
-/// A question on stderr, answered on the standard input: true for "y" or "yes". Nothing where either is no terminal.
+/// A question on stderr, answered on the standard input: true for "y" or "yes". Nothing if stderr or the standard input
+/// is not a terminal.
 std::optional<bool> ask(std::string_view question);
 
 /// One line on stderr.

@@ -260,7 +260,7 @@ class Pass {
   void fill_rows() {
     std::map<Key, LiveRow> there;
     for (Moment& moment : moments_) {
-      // What goes is taken away first, so that no sum is larger on the way than before or after.
+      // Blocks that are freed are taken away first, so that no sum is larger on the way than before or after.
       std::stable_partition(moment.changes.begin(), moment.changes.end(),
                             [](const Change& change) { return change.blocks < 0; });
       for (const Change& change : moment.changes) {

@@ -266,7 +266,9 @@ void note_idle_filters(Comparison& c) {
 
 void note_profiler(Comparison& c) {
   const auto has_profiler = [](const auto& visibility) { return visibility->any_profiler(); };
-  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(), has_profiler))
+  const auto left_some_out = [](const Side& side) { return side.filtered != 0 || side.filtered_objects != 0; };
+  if (std::any_of(c.dictionaries.begin(), c.dictionaries.end(), has_profiler) &&
+      std::any_of(c.sides.begin(), c.sides.end(), left_some_out))
     c.notes.add(Severity::info, "memory of the profiler itself is filtered out: --allocator-frames show keeps it");
 }
 

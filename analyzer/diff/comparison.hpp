@@ -140,6 +140,9 @@ class ComparisonView : public StackView {
   void frames(StackRef stack, std::vector<FrameView>& out) const override;
   void own_path(StackRef stack, std::vector<std::uint32_t>& out) const override;
   std::size_t function_count() const override { return functions().size(); }
+  std::size_t stack_count() const override {
+    return dictionaries_[dictionary_of_side_.back()]->dictionary().stacks.size();
+  }
   FrameView function(std::uint32_t number) const override { return functions().frame(number); }
 
  private:
@@ -165,7 +168,7 @@ class ComparisonView : public StackView {
   mutable std::once_flag numbered_;  ///< most views are never asked for numbers
   mutable std::unique_ptr<const OwnFunctions> functions_;
   mutable std::mutex left_out_guard_;
-  mutable std::map<std::size_t, std::string> left_out_;  ///< names of what stands for so many frames
+  mutable std::map<std::size_t, std::string> left_out_;  ///< the name that stands for N frames, by N
 };
 
 /// One frame of a dictionary.

@@ -63,7 +63,7 @@ class Seen {
   std::uint32_t round_ = 0;
 };
 
-/// What a stack without own code is called by: its frames of the kind that says most. Of those that only start the
+/// The name of a stack without own code: its frames of the kind that says most. Of those that only start the
 /// program the one nearest to the allocation.
 void stand_in(const std::uint32_t* codes, std::span<const FrameId> frames, Seen& seen,
               std::vector<std::uint32_t>& out) {

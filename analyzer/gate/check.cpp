@@ -90,7 +90,7 @@ class Checker {
     return at->second;
   }
 
-  /// Rows by budget. What a budget with patterns names is not for those without patterns.
+  /// Rows by budget. A row that a budget with patterns names is not for budgets without patterns.
   void find_rows() {
     used_.assign(allowances_.size(), 0);
     owned_.assign(overall_.rows.size(), 0);

@@ -15,7 +15,7 @@ namespace snapdiff::gate {
 /// "stack:" (the default). Errors: usage.
 Result<Budget> parse_budget(const std::string& text);
 
-/// What holds where nobody sets a budget. From kJudgedFrom snapshots on no culprit may be GROWING; where a release
+/// The rules without a budget. From kJudgedFrom snapshots on no culprit may be GROWING; where a release
 /// lies in the series, nothing may jump by 5 % of the baseline either. Below, the total and each culprit may grow by 5
 /// %.
 struct Judged {

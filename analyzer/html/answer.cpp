@@ -79,7 +79,7 @@ std::string culprit_row(const Culprit& culprit) {
   if (!culprit.text.via.empty()) place += " <span class=\"called\">(" + prose(culprit.text.via) + ")</span>";
   const std::vector<double> values(culprit.values.begin(), culprit.values.end());
   return "<tr><td>" + badge(culprit.text.label) + "</td><td><b>" + prose(culprit.text.name) + "</b> " + place +
-         "<br><span class=\"via\">" + safe(culprit.text.pace) + "</span></td><td class=\"g " +
+         "<br><span class=\"via\">" + prose(culprit.text.pace) + "</span></td><td class=\"g " +
          std::string(direction(culprit.value.growth())) + "\"><b>" + safe(culprit.text.growth) + "</b></td><td>" +
          safe(culprit.text.share) + "</td><td class=\"wide\">" +
          (values.size() > 2 ? sparkline(values) : std::string()) + "</td></tr>\n";

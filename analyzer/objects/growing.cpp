@@ -13,7 +13,7 @@ std::vector<bool> find_grown(const ShapeTree& tree, const ShapeSums& sums, std::
     return after.objects - before.objects >= loops;
   };
   for (std::uint32_t shape = 1; shape < tree.size(); ++shape) {
-    // What grows from each snapshot to the next is there in all but the first.
+    // A shape that grows from each snapshot to the next is in all snapshots but the first.
     if (sums.snapshots() < 2 || sums.known(shape).size() + 1 < sums.snapshots()) continue;
     const std::vector<ObjectSum> at = sums.column(shape);
     grew[shape] = std::adjacent_find(at.begin(), at.end(), std::not_fn(gained)) == at.end();

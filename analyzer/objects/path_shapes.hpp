@@ -68,7 +68,7 @@ class ShapeSums {
     if (known_.size() <= shape) known_.resize(shape + std::size_t{1});
     known_[shape].emplace_back(snapshots_ - 1, sum);
   }
-  /// Those that are something, with their snapshots.
+  /// The sums that are not zero, with their snapshots.
   std::span<const std::pair<std::size_t, ObjectSum>> known(std::uint32_t shape) const {
     return shape < known_.size() ? std::span(known_[shape]) : std::span<const std::pair<std::size_t, ObjectSum>>();
   }

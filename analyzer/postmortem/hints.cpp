@@ -276,7 +276,7 @@ std::optional<Prose> beyond_evidence(const Postmortem& report, const Rule& rule,
   // Twice as much as the other, and worth a word: a twentieth of what there was.
   if (own < 2 * static_cast<double>(other_growth) || own < 0.05 * static_cast<double>(row.before()))
     return std::nullopt;
-  // What has doubled is a growth to explain by itself.
+  // A heap that has doubled needs an explanation of its own.
   if (other_growth > other_before) return std::nullopt;
   out << " " << value_text(other_growth, row.unit, true, kPageNumbers) << ".";
   return out.take();

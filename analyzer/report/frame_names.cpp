@@ -143,7 +143,8 @@ std::string cell_text(const FoldedStack& stack, std::size_t from, std::size_t wi
     if (display_width(text) + display_width(second) > room && room < 2 * kShortestName) {
       text = std::string(glyphs.ellipsis).append(separator).append(second);
     } else {
-      text.append(between).append(name_of(stack.frames[from], glyphs, room - std::min(room, display_width(text))));
+      const std::size_t left = room - std::min(room, display_width(text));
+      text.append(between).append(name_of(stack.frames[from], glyphs, left));
     }
     i = from + 1;
   }

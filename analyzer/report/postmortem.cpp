@@ -98,7 +98,7 @@ std::string table_of(const std::vector<std::string>& columns, const std::string&
                       {cell(culprit.text.label)},
                       {marked(culprit.text.name)},
                       {where}},
-                     cell(plain_text(Span{culprit.text.pace}))};
+                     cell(plain_text(culprit.text.pace))};
     }
   }
   return table.markdown() + "\n";

@@ -8,12 +8,12 @@
 namespace snapdiff::report {
 namespace {
 
-constexpr std::size_t kMostForms = 16;  // of a name: nobody has packages so deep
+constexpr std::size_t kMostForms = 16;  // of a name: real packages are less deep
 
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 
-/// What stands between the outermost of these brackets becomes the ellipsis: "(*Map[go.shape.int]).Set" ->
+/// The text between the outermost of these brackets becomes the ellipsis: "(*Map[go.shape.int]).Set" ->
 /// "(*Map[…]).Set". A name that begins with a bracket keeps what is in it.
 std::string without_arguments(std::string_view name, char open, char close, std::string_view ellipsis) {
   std::string out;

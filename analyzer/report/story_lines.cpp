@@ -32,7 +32,7 @@ Cells cells_of(const Culprit& culprit, const Style& style) {
   cells.growth = text(culprit.text.growth);
   cells.share = text(culprit.text.share);
   cells.spread = text(culprit.text.spread);
-  cells.pace = text(culprit.text.pace);
+  cells.pace = plain_text(culprit.text.pace, style.utf8);
   if (!culprit.text.via.empty()) cells.via = "(" + plain_text(culprit.text.via, style.utf8) + ")";
   return cells;
 }

@@ -73,7 +73,7 @@ std::size_t accept_findings(const GateReport& report, const GateRequest& wanted)
   return entries.size();
 }
 
-/// One recording is of one build, however its stacks match.
+/// One recording comes from one build, however its stacks match.
 bool holds_a_release(const std::vector<SeriesStep>& steps) {
   const auto source = [&](std::size_t i) -> const std::string& {
     return steps[i].snapshot.snapshot->facts.source.sha256;

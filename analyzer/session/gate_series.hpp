@@ -7,7 +7,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/trend.hpp"
 
-/// What a gate judges.
+/// The series that a gate judges.
 namespace snapdiff::session {
 
 /// A series since its last restart; of logs their counters in bytes (of another unit where none is in bytes), each a

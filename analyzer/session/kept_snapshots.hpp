@@ -17,7 +17,7 @@ struct Retention {
   bool by_time() const { return all_ns || hourly_ns || daily_ns; }
 };
 
-/// Those that do not stay, in the series' order. Nothing where rules go by time and a snapshot has none.
+/// The snapshots that the rules remove, in the series' order. Nothing where rules go by time and a snapshot has none.
 std::optional<std::vector<SnapshotId>> surplus_of(const store::SeriesOrder& series, const Retention& kept);
 
 }  // namespace snapdiff::session

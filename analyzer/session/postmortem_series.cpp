@@ -65,8 +65,8 @@ bool comparable(const Loaded& loaded, const DiffOptions& view) {
   return !mixed && diff::choose_metric(refs, view.metric).has_value();
 }
 
-/// The series of each snapshot; empty where all are one. What one operand gathered is put apart as every command does;
-/// what was listed one by one is one series as far as it can be compared, else one for each kind and program.
+/// The series of each snapshot; empty where all are one. The snapshots of one operand are separated as every command
+/// does; snapshots listed one by one are one series as far as they can be compared, else one for each kind and program.
 std::vector<std::string> series_names(const Loaded& loaded, const DiffOptions& view) {
   const std::vector<LoadedSnapshot>& all = loaded.snapshots;
   std::vector<std::string> names(all.size());

@@ -172,7 +172,7 @@ void SharedDictionary::take(Snapshot& snapshot) {
 
 void SharedDictionary::adopt(Snapshot& snapshot) {
   if (!is_alone(snapshot) || snapshot.dictionary.use_count() != 1) return;
-  // Nobody else has it, so that it may still grow.
+  // Only this object has it: it may still grow.
   dictionary_ = std::const_pointer_cast<Dictionary>(snapshot.dictionary);
   const Dictionary& d = *dictionary_;
   const auto add_all = [](HashIndex& index, std::size_t first, std::size_t rows, auto key) {
@@ -220,7 +220,7 @@ std::optional<SharedDictionary::Known> SharedDictionary::know_most(const Diction
     }
     count += own;
   });
-  // What is not here is copied, so that fewer would cost more than they spare.
+  // Missing entries are copied: with fewer known ones the copy costs more than sharing saves.
   if (2 * count.load() < hash.size()) return std::nullopt;
   return known;
 }

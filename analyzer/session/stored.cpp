@@ -56,7 +56,8 @@ Error no_such_series(const std::vector<std::string>& names, const SeriesOperand&
   return {ErrorCode::io, why, std::nullopt, text};
 }
 
-/// What operands mean in one store. Reads what they name, however much else it holds. Members throw usage, io.
+/// The snapshots that operands name in one store. Reads what they name, however much else it holds. Members throw
+/// usage, io.
 class Resolver {
  public:
   Resolver(store::Store& store, const Operand& operand) : store_(store), operand_(operand) {}

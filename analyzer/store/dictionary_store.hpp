@@ -123,7 +123,7 @@ class CatalogWriter {
   Written written_;  // rows of the catalog; those after them are new
 };
 
-/// What is in the store of a dictionary that many snapshots share: what one of them needed is known to the next.
+/// The part of a dictionary that the store already has; many snapshots share one dictionary.
 struct KnownDictionary {
   static constexpr std::uint32_t kUnseen = 0xffffffffU;
 

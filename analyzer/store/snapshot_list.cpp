@@ -9,7 +9,7 @@
 namespace snapdiff::store {
 namespace {
 
-/// What a series is ordered by, of one snapshot after the other in the order of their import.
+/// The order of a series, from its snapshots in the order of their import.
 template <class Snapshots, class TimeOf, class SequenceOf>
 Order order_of(const Snapshots& snapshots, TimeOf time, SequenceOf sequence) {
   const auto all = [&](auto has) { return std::all_of(snapshots.begin(), snapshots.end(), has); };

@@ -124,10 +124,10 @@ class Store {
   Result<std::optional<SeriesOrder>> series(const std::string& name);
   Result<std::optional<SeriesOrder>> series_with(SnapshotId id);
 
-  /// Those whose ids are from `first` to `last`, ascending.
+  /// Snapshots with ids from `first` to `last`, ascending.
   Result<std::vector<SnapshotId>> between(SnapshotId first, SnapshotId last);
 
-  /// Those with this label, series by series, in their order.
+  /// Snapshots with this label, series by series, in the order of each series.
   Result<std::vector<SnapshotId>> labelled(const std::string& key, const std::string& value);
 
   /// The newest snapshot of a series and where its snapshots came from; nothing where no series has this name. Reads

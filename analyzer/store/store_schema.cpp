@@ -205,7 +205,7 @@ void each_object(sqlite3* db, Visit visit) {
   }
 }
 
-/// What a store has; made by the very steps that make one.
+/// The objects of a store's schema, made by the steps that make a store.
 const Objects& expected() {
   static const Objects objects = [] {
     Objects made;

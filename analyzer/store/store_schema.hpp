@@ -15,7 +15,7 @@ inline constexpr std::int64_t kSchemaVersion = 5;
 enum class SchemaState : std::uint8_t { empty, current };
 
 /// Throws unsupported when the file is another program's or its tables are not ours, incompatible
-/// when the schema is of another version.
+/// when the schema has another version.
 SchemaState schema_state(sqlite3* db);
 
 /// Call inside a transaction.

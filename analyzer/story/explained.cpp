@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/story/story_parts.hpp"
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -346,7 +347,8 @@ Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<con
     grew[p] = paths[p].growth > 0 && out.moved[p] == 0 && !pseudo;
     shrank[p] = paths[p].growth < 0 && !pseudo;
   }
-  if (judge.is_judged()) {
+  // Lost bytes are no cache that fills: all of their growth is a leak, however it came.
+  if (judge.is_judged() && paths.report().metric != kLostSpace) {
     for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict_of(p));
     if (!paths.are_types()) add_function_sums(paths, judge, out, chosen);
     out.growing = weights_of(paths, chosen, false);

@@ -191,7 +191,7 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   story->judged = judge.is_judged() && !story->culprits.empty();
   story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
   put_into_words(report, &left_trend.axis, *story);
-  for (Culprit& culprit : story->culprits) culprit.text.pace = pace_of(left, culprit, each);
+  for (Culprit& culprit : story->culprits) culprit.text.pace = prose_of(pace_of(left, culprit, each));
   if (story->culprits.empty()) {
     story->no_culprit = "iterations leave nothing behind";
     story->no_verdict.clear();

@@ -13,10 +13,10 @@ namespace {
 constexpr double kReplaced = 0.6;
 /// And the range of its sum is at most this share of the growth.
 constexpr double kLevel = 0.45;
-/// So many functions at the end of a path: that which allocates, and wrappers around the allocator.
+/// Functions at the end of a path: the one that allocates, and wrappers around the allocator.
 constexpr std::size_t kPopulationDepth = 3;
 
-/// What paths that end in the same functions gained and lost.
+/// The gain and loss of paths that end in the same functions.
 struct Population {
   std::uint64_t end = 0;  ///< hash of these functions
   double gained = 0, lost = 0;

@@ -45,6 +45,10 @@ class TypeRows {
   std::unordered_map<std::string_view, std::uint32_t> row_of_;
 };
 
+bool holds(std::span<const std::uint32_t> rows, std::uint32_t row) {
+  return std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+
 std::string_view without_package(std::string_view type) {
   if (type.find_first_of(" /<:") != std::string_view::npos) return type;
   const std::size_t dot = type.rfind('.');
@@ -52,21 +56,17 @@ std::string_view without_package(std::string_view type) {
 }
 
 /// "keeps 3 600 more Order, in 8 of 8 steps".
-std::string pace_of(const Owner& owner, const Culprit& culprit) {
-  std::string text;
+Prose pace_of(const Owner& owner, const Culprit& culprit) {
+  Writer text;
   const std::int64_t more = owner.held.growth();
-  if (!owner.detached_type.empty()) text = "detached DOM: " + count(owner.detached.growth()) + " nodes more";
-  if (more > 0) {
-    text.append(text.empty() ? "keeps " : ", ")
-        .append(count(more))
-        .append(" more ")
-        .append(without_package(owner.type));
-  }
+  if (!owner.detached_type.empty()) text << "detached DOM: " << count(owner.detached.growth()) << " nodes more";
+  if (more > 0)
+    (text << (text.empty() ? "keeps " : ", ") << count(more) << " more ").name(without_package(owner.type));
   if (!culprit.verdict.word.empty() && culprit.verdict.word != "GROWING" && culprit.verdict.word != "RISING")
-    text.append(text.empty() ? "" : ", ").append(culprit.verdict.reason);
+    text << (text.empty() ? "" : ", ") << culprit.verdict.reason;
   else if (culprit.steps > 1)
-    text.append(text.empty() ? "in " : ", in ") += count(culprit.rises) + " of " + count(culprit.steps) + " steps";
-  return text;
+    text << (text.empty() ? "in " : ", in ") << count(culprit.rises) << " of " << count(culprit.steps) << " steps";
+  return text.take();
 }
 
 void name(const Owner& owner, Culprit& culprit) {
@@ -135,7 +135,9 @@ std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole)
     part.text.label = "keeps";
     part.text.growth = sized(owner.retained.current);
     part.text.share = percent_of(share);
-    part.text.pace = count(owner.held.current) + " " + std::string(without_package(owner.type));
+    Writer kept;
+    (kept << count(owner.held.current) << " ").name(without_package(owner.type));
+    part.text.pace = kept.take();
     out.push_back(std::move(part));
   }
   std::stable_sort(out.begin(), out.end(), [](const PeakPart& a, const PeakPart& b) { return a.own && !b.own; });
@@ -148,14 +150,29 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   if (report.story == nullptr || types_report == nullptr || types_report->view == nullptr) return;
   const TypeRows types(*types_report);
   const SumJudge judge(*types_report, axis);
+  auto story = std::make_shared<Story>(*report.story);
+  const int rising = document::gravity("RISING");
+  const auto rises = [&](const Culprit& c) { return document::gravity(c.verdict.word) >= rising; };
+  // A type that climbs has to be explained, however few its bytes.
+  std::vector<Culprit> climbing;
+  std::copy_if(story->culprits.begin(), story->culprits.end(), std::back_inserter(climbing), rises);
   std::vector<Culprit> found;
   double all = 0;
   for (const Owner& owner : owners.owners) all += static_cast<double>(owner.retained.growth());
   for (const Owner& owner : owners.owners) {
-    if (static_cast<double>(owner.retained.growth()) < kLeastShare * all) continue;
+    const std::optional<std::uint32_t> held = types.find(owner.type);
+    const bool holds_climbing =
+        held && std::any_of(climbing.begin(), climbing.end(), [&](const Culprit& c) { return holds(c.rows, *held); });
+    if (static_cast<double>(owner.retained.growth()) < kLeastShare * all && !holds_climbing) continue;
     found.push_back(culprit_of(owner, types, judge, *types_report));
   }
-  auto story = std::make_shared<Story>(*report.story);
+  for (Culprit& type : climbing) {
+    const bool is_told = std::any_of(found.begin(), found.end(), [&](const Culprit& owner) {
+      return rises(owner) && std::any_of(type.rows.begin(), type.rows.end(),
+                                         [&](std::uint32_t row) { return holds(owner.rows, row); });
+    });
+    if (!is_told) found.push_back(std::move(type));
+  }
   // Dead objects have no owner.
   const auto is_dead = [](const Culprit& c) { return !c.path.empty() && c.path.back().function == kDeadSpace; };
   std::erase_if(story->levelled, is_dead);
@@ -175,8 +192,6 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     held += static_cast<double>(found[kept++].value.growth());
   found.resize(kept);
   // A container that levelled off is not a culprit beside one that still grows.
-  const int rising = document::gravity("RISING");
-  const auto rises = [&](const Culprit& c) { return document::gravity(c.verdict.word) >= rising; };
   if (rises(found.front())) {
     const auto end = std::stable_partition(found.begin(), found.end(), rises);
     for (auto at = end; at != found.end(); ++at) held -= static_cast<double>(at->value.growth());
@@ -191,8 +206,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   std::vector<std::uint32_t> told;
   for (const Culprit& culprit : story->culprits) told.insert(told.end(), culprit.rows.begin(), culprit.rows.end());
   const auto is_told = [&](const Culprit& c) {
-    return std::any_of(c.rows.begin(), c.rows.end(),
-                       [&](std::uint32_t row) { return std::find(told.begin(), told.end(), row) != told.end(); });
+    return std::any_of(c.rows.begin(), c.rows.end(), [&](std::uint32_t row) { return holds(told, row); });
   };
   std::erase_if(story->levelled, [&](const Culprit& c) { return !c.is_owner && is_told(c); });
   put_into_words(report, axis, *story);

@@ -35,7 +35,7 @@ Site site_of(std::vector<FrameView>& frames) {
   return frames.empty() ? Site{} : Site{frames.front(), via};
 }
 
-/// In the order of its letters. The same text of a dictionary is not read to see that: many lines are of one file.
+/// In the order of its letters. The same text of a dictionary is not read to see that: many lines name one file.
 struct Text {
   std::string_view text;
   friend bool operator<(const Text& a, const Text& b) {
@@ -105,12 +105,13 @@ class PeakParts {
     if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
     part.text.growth = sized(sum.bytes);
     part.text.share = percent_of(share);
-    part.text.pace = amount_of(sum.blocks, "block");
+    std::string pace = amount_of(sum.blocks, "block");
     if (sum.passing == sum.bytes) {
-      part.text.pace += ", all freed again";
+      pace += ", all freed again";
     } else if (sum.passing > 0) {
-      part.text.pace += ", " + sized(sum.passing) + " of it freed again";
+      pace += ", " + sized(sum.passing) + " of it freed again";
     }
+    part.text.pace = prose_of(pace);
     return part;
   }
 

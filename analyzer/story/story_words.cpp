@@ -52,7 +52,7 @@ class Words {
     culprit.text.name = name.take();
     culprit.text.place = culprit.path.empty() ? Prose{} : place_of(culprit.path.back());
     if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
-    culprit.text.pace = pace(culprit);
+    culprit.text.pace = prose_of(pace(culprit));
   }
 
   static std::string label_of(const Culprit& culprit) {

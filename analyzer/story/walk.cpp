@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "analyzer/story/story_parts.hpp"
+#include "snapdiff/default_metric.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -37,13 +38,45 @@ struct Node {
   double weight = 0;
 };
 
+/// All memory of a report of lost bytes is lost: it does not show who else calls a function.
+bool is_lost(const GrowthPaths& paths) { return paths.report().metric == kLostSpace; }
+
+/// Paths that show who calls whom: those that changed; of lost bytes those of the whole last snapshot.
+class Callers {
+ public:
+  explicit Callers(const GrowthPaths& paths) : paths_(paths) {
+    if (!is_lost(paths)) return;
+    const StackView& view = *paths.report().view;
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t stack = 0; stack < view.stack_count(); ++stack) {
+      view.own_path({StackId{stack}, 1}, path);
+      if (path.empty()) continue;
+      functions_.insert(functions_.end(), path.begin(), path.end());
+      end_.push_back(functions_.size());
+    }
+  }
+  std::size_t size() const { return end_.empty() ? paths_.size() : end_.size(); }
+  std::span<const std::uint32_t> operator[](std::size_t i) const {
+    if (end_.empty()) return paths_.functions(paths_[i]);
+    const std::size_t begin = i == 0 ? 0 : end_[i - 1];
+    return std::span(functions_).subspan(begin, end_[i] - begin);
+  }
+  std::size_t level_ends(std::uint32_t function) const { return end_.empty() ? paths_.level_ends(function) : 0; }
+  std::size_t level_rows() const { return end_.empty() ? paths_.level_rows() : 0; }
+
+ private:
+  const GrowthPaths& paths_;
+  std::vector<std::uint32_t> functions_;
+  std::vector<std::size_t> end_;
+};
+
 /// Functions that allocate on behalf of the whole program ("xmalloc"): most paths end in them, for several callers.
-std::vector<std::uint8_t> find_wrappers(const GrowthPaths& paths) {
-  std::vector<std::uint8_t> wrapper(paths.function_count(), 0);
+std::vector<std::uint8_t> find_wrappers(const Callers& paths, std::size_t functions_of_all) {
+  std::vector<std::uint8_t> wrapper(functions_of_all, 0);
   for (std::size_t depth = 0; depth < kWrapperDepth; ++depth) {
     std::unordered_map<std::uint32_t, std::pair<std::size_t, std::vector<std::uint32_t>>> ends;
-    for (const GrowthPath& path : paths.all()) {
-      const auto functions = paths.functions(path);
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      const auto functions = paths[p];
       std::size_t last = functions.size();
       while (last > 1 && wrapper[functions[last - 1]] != 0) --last;
       auto& [count, callers] = ends[functions[last - 1]];
@@ -71,7 +104,8 @@ class Walk {
   Walk(const GrowthPaths& paths, const Weights& weights)
       : paths_(paths),
         weights_(weights),
-        wrapper_(find_wrappers(paths)),
+        callers_(paths),
+        wrapper_(find_wrappers(callers_, paths.function_count())),
         through_(paths.function_count(), 0),
         beside_(paths.function_count(), 0),
         grown_(paths.function_count(), 0),
@@ -88,6 +122,7 @@ class Walk {
         if (!mostly) beside_[function] += std::max(0.0, paths[p].peak - grown);
       }
     }
+    if (is_lost(paths)) count_healthy();
     // One through which nothing but this growth runs leaks for many callers; it is no wrapper.
     for (std::uint32_t function = 0; function < wrapper_.size(); ++function) {
       if (wrapper_[function] != 0 && purity(function) >= kPure) wrapper_[function] = 0;
@@ -109,6 +144,21 @@ class Walk {
   }
 
  private:
+  /// Lost bytes say nothing of the healthy ones: stacks are counted instead.
+  void count_healthy() {
+    std::vector<double> all(beside_.size(), 0), lost(beside_.size(), 0);
+    for (std::size_t i = 0; i < callers_.size(); ++i) {
+      for (const std::uint32_t function : callers_[i]) ++all[function];
+    }
+    for (const GrowthPath& path : paths_.all()) {
+      for (const std::uint32_t function : paths_.functions(path)) lost[function] += path.rows;
+    }
+    for (std::size_t function = 0; function < beside_.size(); ++function) {
+      const double healthy = std::max(0.0, all[function] - lost[function]);
+      beside_[function] += through_[function] * healthy / std::max(1.0, lost[function]);
+    }
+  }
+
   double weight(std::uint32_t path) const { return weights_.weight[path]; }
 
   /// From the root: pieces that belong together. What is in none of them goes to rest_.
@@ -402,6 +452,7 @@ class Walk {
 
   const GrowthPaths& paths_;
   const Weights& weights_;
+  const Callers callers_;
   std::vector<std::uint8_t> wrapper_;
   std::vector<double> through_;  ///< per function: of paths that have to be explained
   std::vector<double> beside_;   ///< and of all others

@@ -75,7 +75,7 @@ std::optional<Said> climbing_leads(const Findings& found, std::string_view unit)
   return rising(found);
 }
 
-/// `verdict`: with its band. What may be level by it is not GROWING, whatever the odds.
+/// `verdict`: with its band. A row that may be level by its band is not GROWING, whatever the odds.
 Said choose_word(const Findings& found, std::string_view unit, const Verdict& verdict) {
   const double climbing = found.p_of(Group::climbing);
   const bool climbs = found.large && verdict.slope_low > 0 && found.kept && !found.slowing && !found.by_chance;

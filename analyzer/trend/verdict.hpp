@@ -61,7 +61,7 @@ inline Verdict judge(std::span<const double> values, double noise_variance, doub
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis = nullptr,
                                 std::optional<double> floor = {});
 
-/// One of them, by a floor of the caller's.
+/// The verdict of one row; the caller gives the floor.
 Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis = nullptr);
 
 /// The first snapshot of the part to judge: the one after the last restart; 0 without one. Totals that

@@ -64,7 +64,7 @@ class WaveFinder {
     return true;
   }
 
-  /// What a line leaves of the values, and its squares.
+  /// The residuals of the line, and their squares.
   double leave_line() {
     double mean = 0, squares = 0;
     for (const double value : values_) mean += value / static_cast<double>(tables_.n);

@@ -113,8 +113,8 @@ void read_count_profile(DumpReader& dump) {
              dump.lines.line_offset());
       add_row(dump, values);
     } else if (at.peek() == '#' && !read_go_comment(dump, line) && dump.lines.terminated()) {
-      // "# labels: {"k":"v"}" is no frame.
-      dump.builder.notes().add(Severity::info, "comments that are no frames, left out", dump.lines.line_offset());
+      // "# labels: {"k":"v"}" is not a frame.
+      dump.builder.notes().add(Severity::info, "comments without a frame, left out", dump.lines.line_offset());
     }
   }
   if (sum != total)

@@ -9,7 +9,7 @@
 
 namespace snapdiff::formats {
 
-/// Gives whole large pages at the start of a block back to the system, whose contents nobody needs any more; returns
+/// Gives whole large pages at the start of a block back to the system. Their contents are lost. Returns
 /// how many bytes of the block are done with. Nothing where the block is short.
 inline std::size_t give_back(char* memory, std::size_t size) {
   const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + kHugePage - 1) & ~(kHugePage - 1);

@@ -36,7 +36,7 @@ class MemoryInput final : public Input {
 };
 
 /// The first `n` bytes of the last view will not be looked at again, though they are not consumed yet: an input of
-/// whose memory nobody else knows gives theirs back.
+/// with memory of its own gives theirs back.
 void forget(Input& in, std::size_t n);
 
 /// A window over a ByteSource. It grows with what is asked for, as far as bytes really come, and

@@ -14,7 +14,7 @@ namespace snapdiff::formats::leak_reports {
 inline constexpr std::string_view kLeakKinds[] = {"definitely lost", "indirectly lost", "possibly lost",
                                                   "still reachable"};
 inline constexpr std::size_t kLeakKindCount = 4;
-/// What gives longer stacks than the twelve frames of valgrind's default.
+/// The option for stacks longer than the twelve frames of valgrind's default.
 inline constexpr std::string_view kDeeper = "--num-callers=40";
 
 /// "==1234== text", also after a prefix of a log and with valgrind's own time before the pid.

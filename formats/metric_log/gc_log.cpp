@@ -8,7 +8,7 @@
 #include "formats/text/quantity.hpp"
 
 /// Lines about garbage collections: the JVM's unified logging (-Xlog:gc) and its form up to JDK 8 (-verbose:gc,
-/// -XX:+PrintGCDetails), V8 (--trace-gc, also "Last few GCs" of a crash), Go (GODEBUG=gctrace=1). What is left after a
+/// -XX:+PrintGCDetails), V8 (--trace-gc, also "Last few GCs" of a crash), Go (GODEBUG=gctrace=1). The size after a
 /// collection is read; after one of the whole heap it is what is live, a counter of its own.
 namespace snapdiff::formats::metric_log {
 namespace {

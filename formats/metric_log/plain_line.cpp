@@ -47,7 +47,7 @@ struct Hit {
   bool is_tentative() const { return word == nullptr; }
 };
 
-/// Units that are no bytes. Source: proc(5), vmstat(8), ps(1).
+/// Units that do not count bytes. Source: proc(5), vmstat(8), ps(1).
 constexpr std::array<std::string_view, 8> kOtherUnits = {"pages",   "page",  "blocks", "chunks",
                                                          "objects", "items", "words",  "entries"};
 bool is_other_unit(std::string_view word) {
@@ -140,7 +140,7 @@ Key key_before(std::string_view text, std::size_t number_begin, std::size_t from
   }
   std::size_t begin = end;
   while (begin > first && end - begin < kKeyBytes && in_key(text[begin - 1])) --begin;
-  // A word that is cut is no word.
+  // A word that the limit cuts is left out.
   while (begin > first && begin < end && is_word(text[begin - 1]) && is_word(text[begin])) ++begin;
   key.begin = begin;
   key.words = words_of(text.substr(begin, end - begin));

@@ -187,7 +187,7 @@ std::string name_of_words(std::string_view words) {
   constexpr std::size_t kMostWords = 4;
   std::vector<std::string_view> all;
   each_word(words, [&](std::string_view word) {
-    // A number in the words changes from line to line, and what stands before it is of another thing.
+    // A number in the words changes from line to line, and the words before it name another thing.
     if (std::any_of(word.begin(), word.end(), [](char c) { return is_digit(c); })) return all.clear();
     all.push_back(word);
   });
@@ -199,7 +199,7 @@ std::string name_of_words(std::string_view words) {
 
 std::uint64_t take_unit_word(std::string& words, bool decimal_units) {
   const std::size_t last = words.rfind(' ');
-  if (last == std::string::npos || words.size() - last < 3) return 0;  // "m", "b" are no units here
+  if (last == std::string::npos || words.size() - last < 3) return 0;  // "m", "b" are not units here
   const std::uint64_t unit = size_unit(std::string_view(words).substr(last + 1), decimal_units);
   std::string rest = words.substr(0, last);
   if (rest.ends_with(" in")) rest.resize(rest.size() - 3);

@@ -74,8 +74,8 @@ class MassifReader {
     std::string label;
   };
 
-  /// A program that has not allocated yet is no baseline: all it allocates would be growth. Such snapshots at the start
-  /// keep their totals alone, as most snapshots of massif do.
+  /// A program that has not allocated yet is not a baseline: all it allocates would be growth. Such snapshots at the
+  /// start keep their totals alone, as most snapshots of massif do.
   void leave_out_empty_start() {
     const auto first = std::find_if(snapshots_.begin(), snapshots_.end(),
                                     [](const Snapshot& snapshot) { return snapshot.samples.size() > 0; });

@@ -10,7 +10,7 @@
 
 #include "snapdiff/snapshot.hpp"
 
-/// The metric that is compared where nobody names one: the same for files, stores, SQL, fleets and lists.
+/// The metric that is compared by default: the same for files, stores, SQL, fleets and lists.
 namespace snapdiff {
 
 /// The metrics of one snapshot.

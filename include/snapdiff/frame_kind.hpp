@@ -18,7 +18,7 @@ namespace snapdiff {
 ///   plumbing    parts of these that allocate or call on behalf of others: containers, constructors, dispatchers
 ///   loop        event loops, executors and servers: own code above them only starts the program
 ///   root        what a process or a thread begins with
-///   unknown     a placeholder for a name that nobody knows
+///   unknown     a placeholder for an unknown name
 enum class FrameKind : std::uint8_t { own, start, dependency, library, plumbing, loop, root, unknown };
 
 /// Of a function and its file, both as recorded, either may be empty. Types of JVM and .NET histograms are names too:

@@ -4,7 +4,7 @@
 
 #include "snapdiff/frame_kind.hpp"
 
-/// What frame_kind() knows, a table for each language. Of a name the first rule that fits decides, of a file as well; a
+/// The tables of frame_kind(), one for each language. Of a name the first rule that fits decides, of a file as well; a
 /// name outweighs its file, but for those of kind start.
 namespace snapdiff::frame_rules {
 

@@ -193,6 +193,8 @@ class StackView {
   /// are all hidden nothing. Only views of the diff engine know numbers: others give none.
   virtual void own_path(StackRef, std::vector<std::uint32_t>& out) const { out.clear(); }
   virtual std::size_t function_count() const { return 0; }
+  /// Stacks that the last snapshot knows, whatever their metric: StackRef{0 .. stack_count() - 1, 1}.
+  virtual std::size_t stack_count() const { return 0; }
   /// A frame of this function, for its name: any of them.
   virtual FrameView function(std::uint32_t) const { return {}; }
 };

@@ -11,8 +11,8 @@
 
 namespace snapdiff {
 
-/// What the library frames below an own one, leaf first, are called beside it: the function that it calls, but code
-/// that a compiler wrote at run time has names that nobody knows. `frames` is not empty.
+/// The name of the library frames below an own frame, leaf first: the function that it calls, but code
+/// that a compiler wrote at run time has unknown names. `frames` is not empty.
 inline std::string_view called_name(std::span<const FrameView> frames) {
   const auto is_generated = [](const FrameView& frame) { return is_generated_file(frame.file); };
   return std::any_of(frames.begin(), frames.end(), is_generated) ? "compiled" : frames.back().function;

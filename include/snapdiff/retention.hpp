@@ -86,7 +86,7 @@ class TotalsBySnapshot {
                                      [](const auto& known, std::size_t wanted) { return known.first < wanted; });
     return at != known_.end() && at->first == snapshot ? at->second : TypeTotals{};
   }
-  /// Those that are something, with their snapshots.
+  /// The totals that are not zero, with their snapshots.
   const std::vector<std::pair<std::size_t, TypeTotals>>& known() const { return known_; }
 
  private:

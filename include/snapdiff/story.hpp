@@ -61,8 +61,8 @@ struct Culprit {
   std::vector<std::uint32_t> rows;
   InstanceCount instances;  ///< on how many it grew; `of` 0 outside a fleet
   struct Text {
-    Prose name, place, via;
-    std::string label, growth, share, pace;
+    Prose name, place, via, pace;
+    std::string label, growth, share;
     std::string spread;  ///< "on 19 of 20 instances"; "" outside a fleet
   } text;
 };

@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 def run(binary, *arguments):
-    command = [binary, "--db", ":memory:", *arguments, "--as", "json", "-n", "0"]
+    command = [binary, "--db", ":memory:", "--allocator-frames", "show", *arguments, "--as", "json", "-n", "0"]
     done = subprocess.run(command, capture_output=True, check=False, timeout=300)
     if done.returncode != 0:
         raise Failed(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")

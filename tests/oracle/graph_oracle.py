@@ -94,6 +94,7 @@ def read_v8(path):
 
 
 PRIMITIVE = {4: ("[Z", 1), 5: ("[C", 2), 6: ("[F", 4), 7: ("[D", 8), 8: ("[B", 1), 9: ("[S", 2), 10: ("[I", 4), 11: ("[J", 8)}
+DEAD = b"dead space of the collector"
 ROOTS = {0xFF: ("unknown", 0), 5: ("sticky class", 0), 7: ("monitor used", 0), 1: ("JNI global", None), 2: ("JNI local", 8),
          3: ("Java frame", 8), 8: ("thread object", 8), 4: ("native stack", 4), 6: ("thread block", 4)}
 FIXED = ["<superclass>", "<class loader>", "<signers>", "<protection domain>"]
@@ -186,16 +187,32 @@ class Hprof:
     def name(self, identity):
         return self.strings[self.names[identity]].replace(b"/", b".")
 
+    def is_soft(self, of):
+        """SoftReference, or a class below it."""
+        while of and self.name(of) != b"java.lang.ref.SoftReference":
+            of = self.classes[of][0]
+        return bool(of)
+
+    def dead(self):
+        """int[] and fillers that nothing refers to: a collector's way to fill gaps."""
+        held = {identity for identity, _ in self.roots}
+        for _, kind, of, extra, edges in self.objects:
+            held.update(edge[0] for edge in (self.instance(of, extra)[0] if kind == "instance" else edges))
+        return {identity for identity, kind, of, *_ in self.objects if identity not in held and
+                (of == 10 if kind == "primitive array" else kind != "class" and b"jdk.internal.vm.Filler" in self.name(of))}
+
     def instance(self, of, data):
         """References of an instance, and its size without the header."""
         at, edges, size, chain = 0, [], 0, of
+        soft = self.is_soft(of)
         while chain:
             parent, fields = self.classes[chain]
             for name, kind in fields:
                 wide = self.wide if kind == 2 else PRIMITIVE[kind][1]
                 if kind == 2:
                     weak = self.name(chain) == b"java.lang.ref.Reference" and self.strings[name] == b"referent"
-                    edges.append((int.from_bytes(data[at:at + wide], "big"), self.strings[name], weak))
+                    label = b"soft referent" if weak and soft else self.strings[name]
+                    edges.append((int.from_bytes(data[at:at + wide], "big"), label, weak))
                 size += self.reference if kind == 2 else wide
                 at += wide
             chain = parent
@@ -205,6 +222,7 @@ class Hprof:
     def graph(self):
         row = {identity: number for number, (identity, *_) in enumerate(self.objects)}
         graph = Graph()
+        dead = self.dead()
         of_class = next(identity for identity in self.classes if self.name(identity) == b"java.lang.Class")
         for identity, kind, of, extra, edges in self.objects:
             weak = {}
@@ -224,7 +242,7 @@ class Hprof:
                 size = self.header + own + extra
             size = (size + 7) // 8 * 8
             name = PRIMITIVE[of][0].encode() if kind == "primitive array" else self.name(of)
-            graph.count(b"java.lang.Class" if kind == "class" else name, size)
+            graph.count(DEAD if identity in dead else b"java.lang.Class" if kind == "class" else name, size)
             graph.nodes.append((kind, name, size, identity, 0,
                                 [(row[edge[0]], number in weak, edge[1]) for number, edge in enumerate(edges) if edge[0] in row]))
         graph.roots = {(row[identity], kind) for identity, kind in self.roots if identity in row}
@@ -288,7 +306,9 @@ def compare_histogram(dump, path, histogram, step):
     for line in subprocess.run([dump, path], capture_output=True, text=True, check=True).stdout.splitlines():
         if line[0] == "T":
             _, name, count, size = line.split(" ")
-            own[name] = (int(count), int(size))
+            # The histogram has dead arrays under their type.
+            name = "[I" if name == shown(DEAD) else name
+            own[name] = tuple(a + b for a, b in zip(own.get(name, (0, 0)), (int(count), int(size))))
     told = collections.defaultdict(lambda: (0, 0))
     with open(histogram, encoding="utf-8") as file:
         for m in re.finditer(r"^\s*\d+:\s+(\d+)\s+(\d+)\s+(\S+)", file.read(), re.MULTILINE):

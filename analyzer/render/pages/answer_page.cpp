@@ -48,7 +48,7 @@ void draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
   const std::int64_t growth = culprit.value.growth();
   canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
   canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
-  canvas.text_cut(x, y + 12.5, culprit.text.pace, kSmall, kInk2, right - x);
+  canvas.text_cut(x, y + 12.5, plain_text(culprit.text.pace), kSmall, kInk2, right - x);
   if (culprit.values.size() > 2) canvas.sparkline({kRight - kSpark, y - 9, kSpark, 20}, culprit.values);
   canvas.rule(kLeft, kRight, y + 19, kLine, 0.4);
 }

@@ -16,6 +16,7 @@ class Named:
     line: int
     verdict: str = None
     growth: int = 0
+    held: str = ""  # the type of what `function`, a field, holds
 
 
 @dataclasses.dataclass
@@ -60,7 +61,7 @@ def read_rows(trend):
 
 
 def from_story(story):
-    culprits = [Named(c.get("name") or "", c.get("file") or "", c.get("line"), c.get("verdict"), c.get("growth") or 0) for c in story.get("culprits", ())]
+    culprits = [Named(c.get("name") or "", c.get("file") or "", c.get("line"), c.get("verdict"), c.get("growth") or 0, c.get("type") or "") for c in story.get("culprits", ())]
     return culprits, (story.get("headline") or {}).get("verdict")
 
 

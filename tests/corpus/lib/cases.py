@@ -244,12 +244,24 @@ def stack_truth(program, recorded):
             "quiet": [{"name": n, "file": f, "what": what} for (n, f), what in sorted(own.items()) if what != "leak"]}
 
 
-def type_truth(program, container):
-    """The same of a type program; `container` is the type of the arrays that the writer holds items in, if any."""
+def holder_of(form, group, number):
+    """What the writer of an object graph puts the items of a group in, as a reader of the graph would call it."""
+    if form == "hprof":
+        return f"Registry.GROUP_{number}"
+    if form == "v8":
+        return f"global.object{number} (Object)" if group.holder == "Object" else f"{group.holder}.items"
+    return ""
+
+
+def type_truth(program, container, form):
+    """The same of a type program; `container` is the type of the arrays that the writer holds items in, if any.
+
+    A culprit of an object graph has a `holder` as well: the field that the writer puts the items of this group in."""
     culprits = []
     for number, culprit in enumerate(program.culprits):
-        group = next(g for g in program.groups if g.leak == number)
+        at, group = next((i, g) for i, g in enumerate(program.groups) if g.leak == number)
         culprits.append({"accepted": [{"name": n, "file": "", "lines": []} for n in culprit["accepted"]], "grows": sorted({*culprit["grows"], *container}),
+                         "holder": holder_of(form, group, at),
                          "growth": culprit["growth"], "seen_growth": culprit["growth"], "samples": group.counts[-1] - group.counts[0],
                          "shape": culprit["shape"], "spread": culprit["spread"]})
     return {"culprits": culprits, "wrappers": [], "entries": [], "shared": [], "library": [{"name": p.type, "file": ""} for g in program.groups for p in g.parts if not p.own],
@@ -289,7 +301,7 @@ def draw_case(seed, plan, attempt):
     if form.platform:
         program = make_types(plan, form, rng)
         run = Run(range(plan.n), 0, step, [Recorded(site, plan.n, 0, rng) for site in program.sites()], program.groups)
-        truth = type_truth(program, {"v8": ["(array)"], "hprof": ["[Ljava.lang.Object;"]}.get(plan.format, []))
+        truth = type_truth(program, {"v8": ["(array)"], "hprof": ["[Ljava.lang.Object;"]}.get(plan.format, []), plan.format)
         heap = sum(g.counts[-1] * max(1, sum(p.size for p in g.parts)) for g in program.groups)
     else:
         moments = draw_moments(plan, form, rng)

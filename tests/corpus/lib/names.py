@@ -78,10 +78,14 @@ def accepts(place, function, file, line, truth):
     return normal_function(place["name"]) == normal_function(function) and same_file(place["file"], file)
 
 
-def culprit_of(function, file, line, truth):
-    """The number of the culprit that this names, or None."""
+def culprit_of(function, file, line, truth, held=""):
+    """The number of the culprit that this names, or None. A field that holds objects of type `held` is right if it holds
+    the culprit's and their type is the accepted one."""
     for number, culprit in enumerate(truth["culprits"]):
-        if any(accepts(place, function, file, line, truth) for place in culprit["accepted"]):
+        holder = culprit.get("holder")
+        if held and holder and function not in (held, holder):
+            continue
+        if any(accepts(place, held or function, file, line, truth) for place in culprit["accepted"]):
             return number
     return None
 

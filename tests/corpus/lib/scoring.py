@@ -38,7 +38,7 @@ def score_case(job):
     with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
         truth = json.load(file)
     answer = ask(snapdiff, truth, folder)
-    named = [names.culprit_of(c.function, c.file, c.line, truth) for c in answer.culprits]
+    named = [names.culprit_of(c.function, c.file, c.line, truth, c.held) for c in answer.culprits]
     out = {key: truth[key] for key in ("id", "format", "family", "kind", "spread", "n", "rate", "harmless", "slow", "source", "uneven")}
     out.update(error=answer.error, story=answer.story, headline=answer.headline, judged=truth["n"] >= JUDGED,
                named=[c.function for c in answer.culprits[:5]])

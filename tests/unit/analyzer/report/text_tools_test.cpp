@@ -87,7 +87,7 @@ TEST_CASE("text tools: a name is shortened by the rules of its language before i
   CHECK(cut_name(go, 64, "…") == "github.com/acme-industries/traefik-http-cache/map.(*Map[…]).Set");
   CHECK(cut_name("github.com/alicebob/miniredis/v2/server.(*Server).ServeConn.func1", 40, "…") ==
         "server.(*Server).ServeConn.func1");
-  CHECK(cut_name("shop::orders::Pool<shop::Order, 64>::acquire", 30, "…") == "orders::Pool<…>::acquire");
+  CHECK(cut_name("shop::orders::Pool<shop::Order, 64>::acquire", 29, "…") == "orders::Pool<…>::acquire");
   CHECK(cut_name("org.springframework.retry.support.RetryTemplate", 36, "…") == "o.s.retry.support.RetryTemplate");
   CHECK(cut_name("org.springframework.retry.support.RetryTemplate", 25, "…") == "o.s.r.s.RetryTemplate");
   CHECK(cut_name("aiohttp/web_urldispatcher.py:951", 26, "…") == "web_urldispatcher.py:951");

@@ -86,7 +86,7 @@ TEST_CASE("frames of another build are others, though their functions and lines 
   CHECK(newer.dictionary->modules.size() == 2);  // none, and its own
 }
 
-TEST_CASE("another call in the same line of one build is the same frame; of an unknown build it may be another one") {
+TEST_CASE("another call in the same line of one build is the same frame, of an unknown build it may be another one") {
   for (const std::string build_id : {"aa", ""}) {
     Snapshot newer = snapshot_of({{"a", 1}, {"b", 2}}, build_id);
     Snapshot older = snapshot_of({{"a", 1}, {"b", 2}}, build_id, 96);
