@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -171,13 +172,20 @@ class Search {
     Change objects;
   };
 
+  /// What one container has at a place.
+  struct Inside {
+    std::int64_t retained = 0;  ///< growth
+    Change objects;
+  };
+
   void add_holders() {
     detached_place_.assign(groups_.size(), kNone);
     detached_at_.resize(groups_.size());
+    std::array<std::vector<std::uint32_t>, 2> shapes;
     for (std::size_t side = first_; side < 2; ++side) {
       const OwnedHeap& heap = heaps_[side];
       const ObjectGraph& graph = *heap.snapshot->graph;
-      const std::vector<std::uint32_t> shape_of = find_shapes(*heap.snapshot, heap.roots, shapes_);
+      const std::vector<std::uint32_t>& shape_of = shapes[side] = find_shapes(*heap.snapshot, heap.roots, shapes_);
       for_each_net(heap, [&](std::size_t at, std::int64_t net) {
         const std::uint32_t place = heap.place[at];
         const std::uint32_t group = group_of_[place];
@@ -192,19 +200,73 @@ class Search {
         held_[{group, names_.of(shape_of[node], groups_[group].itself)}].at[side] += {1, net};
       });
     }
+    for (std::size_t side = first_; side < 2; ++side) split_by_holder(side, shapes[side]);
+    // Retained of self: parents come before their children.
+    for (auto entry = split_.rbegin(); entry != split_.rend(); ++entry) {
+      const auto [holder, place] = entry->first;
+      if (groups_[group_of_[place]].place != place)
+        split_[{holder, places_[place].parent}].retained += entry->second.retained;
+    }
+  }
+
+  bool has_several_holders(std::uint32_t group) const {
+    const auto first = held_.lower_bound({group, 0});
+    return first != held_.end() && std::next(first) != held_.end() && std::next(first)->first.first == group;
+  }
+
+  /// Places of a group that several containers hold, by container.
+  void split_by_holder(std::size_t side, const std::vector<std::uint32_t>& shape_of) {
+    std::vector<std::uint8_t> is_split(groups_.size(), 0);
+    for (std::uint32_t g = 0; g < groups_.size(); ++g) is_split[g] = has_several_holders(g) ? 1 : 0;
+    const OwnedHeap& heap = heaps_[side];
+    const ObjectGraph& graph = *heap.snapshot->graph;
+    std::vector<std::pair<std::size_t, std::uint32_t>> above;  // where a subtree ends, its holder
+    for (std::size_t at = 0; at < heap.tree.size(); ++at) {
+      while (!above.empty() && above.back().first <= at) above.pop_back();
+      const std::uint32_t place = heap.place[at], group = group_of_[place], node = heap.tree.order[at];
+      if (group == kNone || is_split[group] == 0) continue;
+      if (groups_[group].place == place)
+        above.emplace_back(at + heap.tree.objects[at], names_.of(shape_of[node], groups_[group].itself));
+      if (above.empty()) continue;
+      const std::int64_t bytes = graph.self_bytes.empty() ? 1 : graph.self_bytes[node];
+      Inside& inside = split_[{above.back().second, place}];
+      (side == 0 ? inside.objects.baseline : inside.objects.current) += 1;
+      inside.retained += side == 0 ? -bytes : bytes;
+    }
+  }
+
+  /// Growth of a place in one container.
+  std::int64_t growth_in(std::uint32_t holder, std::uint32_t place) const {
+    if (!has_several_holders(group_of_[place])) return growth(place);
+    const auto found = split_.find({holder, place});
+    return found == split_.end() ? 0 : found->second.retained;
+  }
+
+  Change objects_in(std::uint32_t group, std::uint32_t holder, std::uint32_t type) const {
+    if (!has_several_holders(group)) return parts_.at({group, type}).objects;
+    Change sum;
+    for (auto at = split_.lower_bound({holder, 0}); at != split_.end() && at->first.first == holder; ++at) {
+      const std::uint32_t place = at->first.second;
+      if (group_of_[place] != group || places_[place].type != type) continue;
+      sum.baseline += at->second.objects.baseline;
+      sum.current += at->second.objects.current;
+    }
+    return sum;
   }
 
   /// The type that a container holds more of: the first one of the program's own, going down from what it holds.
-  std::uint32_t held_type(std::uint32_t place) {
+  std::uint32_t held_type(std::uint32_t holder, std::uint32_t place) {
     std::vector<std::uint32_t> level = {place}, next;
-    const double enough = kNamesHeld * static_cast<double>(growth(place));
+    const double enough = kNamesHeld * static_cast<double>(growth_in(holder, place));
     while (!level.empty()) {
       std::uint32_t best = kNone;
       next.clear();
       for (const std::uint32_t p : level) {
-        if (!names_.is_library(places_[p].type) && (best == kNone || growth(p) > growth(best))) best = p;
+        if (!names_.is_library(places_[p].type) &&
+            (best == kNone || growth_in(holder, p) > growth_in(holder, best)))
+          best = p;
         for (const std::uint32_t child : children_[candidate_[p]]) {
-          if (static_cast<double>(growth(child)) >= enough) next.push_back(child);
+          if (static_cast<double>(growth_in(holder, child)) >= enough) next.push_back(child);
         }
       }
       if (best != kNone) return places_[best].type;
@@ -213,10 +275,10 @@ class Search {
     return places_[place].type;
   }
 
-  void add_to(Owner& owner, std::uint32_t group, const Part& part, std::int64_t grew) {
+  void add_to(Owner& owner, std::uint32_t group, std::uint32_t holder, const Part& part, std::int64_t grew) {
     owner.retained.baseline += part.at[1].bytes - grew;
     owner.retained.current += part.at[1].bytes;
-    const std::uint32_t type = held_type(groups_[group].place);
+    const std::uint32_t type = held_type(holder, groups_[group].place);
     const std::string& text = shapes_.names().text(type);
     const bool own = !names_.is_library(type);
     owner.own = owner.own && text != "(code)";  // what the engine makes of any function
@@ -226,7 +288,7 @@ class Search {
       owner.held = {};
     }
     if (owner.type == text) {
-      const Change& objects = parts_[{group, type}].objects;
+      const Change objects = objects_in(group, holder, type);
       const std::int64_t more = std::min(objects.growth(), std::max<std::int64_t>(total_[type].objects, 0));
       owner.held.baseline += objects.current - more;
       owner.held.current += objects.current;
@@ -262,7 +324,7 @@ class Search {
         owner.own = names_.all()[holder].own;
         out.owners.push_back(std::move(owner));
       }
-      add_to(out.owners[at->second], group, part, grew);
+      add_to(out.owners[at->second], group, holder, part, grew);
       if (std::exchange(has_main[group], 1) == 0) main_owner[group] = at->second;
     }
     give_types(out, has_main, main_owner);
@@ -301,6 +363,7 @@ class Search {
   std::unordered_map<std::uint32_t, ObjectSum> total_;  // by type: what all objects gained
   std::map<std::pair<std::uint32_t, std::uint32_t>, TypePart> parts_;  // group, type
   std::map<std::pair<std::uint32_t, std::uint32_t>, Part> held_;       // group, holder
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Inside> split_;    // holder, place: of groups with several
   std::vector<std::uint32_t> detached_place_;                          // by group: where most of them are
   std::vector<Change> detached_at_;                                    // by group
 };

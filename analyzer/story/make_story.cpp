@@ -57,10 +57,19 @@ void keep_enough(std::vector<Culprit>& culprits, double all) {
   culprits.resize(kept);
 }
 
+/// Growth in the second half of the series.
+std::int64_t later_growth(const Culprit& culprit) {
+  return culprit.values.empty() ? 0 : culprit.values.back() - culprit.values[culprit.values.size() / 2];
+}
+
+/// What climbs first, by gravity. Of what does not, what grew last: a load ends, a leak goes on.
 void order_by_verdict(std::vector<Culprit>& culprits) {
-  std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
+  const int rising = document::gravity("RISING");
+  std::stable_sort(culprits.begin(), culprits.end(), [&](const Culprit& a, const Culprit& b) {
     if (a.doubling != b.doubling) return b.doubling;
-    return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
+    const int of_a = document::gravity(a.verdict.word), of_b = document::gravity(b.verdict.word);
+    if (std::max(of_a, of_b) >= rising) return of_a > of_b;
+    return later_growth(a) > later_growth(b);
   });
 }
 
