@@ -262,8 +262,7 @@ class Search {
       std::uint32_t best = kNone;
       next.clear();
       for (const std::uint32_t p : level) {
-        if (!names_.is_library(places_[p].type) &&
-            (best == kNone || growth_in(holder, p) > growth_in(holder, best)))
+        if (!names_.is_library(places_[p].type) && (best == kNone || growth_in(holder, p) > growth_in(holder, best)))
           best = p;
         for (const std::uint32_t child : children_[candidate_[p]]) {
           if (static_cast<double>(growth_in(holder, child)) >= enough) next.push_back(child);
@@ -308,7 +307,7 @@ class Search {
     std::vector<std::int64_t> left = backed_;
     for (std::size_t g = 0; g < groups_.size(); ++g) left[g] = std::min(left[g], growth(groups_[g].place));
     std::vector<std::uint8_t> has_main(groups_.size(), 0);
-    std::map<std::string, std::size_t> owner_of;  // by holder
+    std::map<std::pair<std::string_view, std::string_view>, std::size_t> owner_of;  // by holder and what is above it
     std::vector<std::size_t> main_owner(groups_.size(), 0);
     OwnerReport out;
     for (auto& [key, part] : parts) {
@@ -316,12 +315,13 @@ class Search {
       const std::int64_t grew = std::min(part.growth(), left[group]);
       if (static_cast<double>(grew) < std::max(least_, 1.0)) continue;
       left[group] -= grew;
-      const auto [at, fresh] = owner_of.try_emplace(names_.all()[holder].holder, out.owners.size());
+      const auto& name = names_.all()[holder];
+      const auto [at, fresh] = owner_of.try_emplace({name.holder, name.above}, out.owners.size());
       if (fresh) {
         Owner owner;
-        owner.holder = names_.all()[holder].holder;
-        owner.above = names_.all()[holder].above;
-        owner.own = names_.all()[holder].own;
+        owner.holder = name.holder;
+        owner.above = name.above;
+        owner.own = name.own;
         out.owners.push_back(std::move(owner));
       }
       add_to(out.owners[at->second], group, holder, part, grew);

@@ -212,8 +212,14 @@ class Walk {
   /// `ends`: what the function that calls them allocates itself.
   bool are_one_item(const std::vector<Node>& children, const std::vector<std::uint32_t>& ends) const {
     if (!paths_.report().has_objects) return false;
+    const auto function_of = [&](const Walker& walker, std::uint32_t above) {
+      return paths_.functions(paths_[walker.path])[walker.at - 1 - above];
+    };
+    const double whole = purity(function_of(children.front().walkers.front(), 1));
     std::vector<double> objects;
     for (const Node& child : children) {
+      // A function that does other things as well calls two leaks equally often.
+      if (whole < kLessPure * purity(function_of(child.walkers.front(), 0))) return false;
       objects.push_back(0);
       for (const Walker& walker : child.walkers) objects.back() += objects_of(walker.path);
     }

@@ -110,6 +110,7 @@ class Hprof:
         self.header, self.array_header, self.reference = (12, 16, 4) if self.wide == 8 else (8, 12, 4)
         self.at += 8
         self.strings, self.names, self.classes, self.objects, self.roots = {}, {}, {}, [], []
+        self.loaded = set()  # classes of a loader of their own: their first instance holds them
         while self.at < len(self.data):
             tag, _, length = struct.unpack_from(">BII", self.data, self.at)
             self.at += 9
@@ -160,6 +161,8 @@ class Hprof:
                 statics += [(name, value)] if kind == 2 else []
             fields = [(self.u(self.wide), self.u(1)) for _ in range(self.u(2))]
             self.classes[identity] = (links[0], fields)
+            if links[1] != 0:
+                self.loaded.add(identity)
             edges = list(zip(links, FIXED)) + [(to, "<constant pool>") for to in constants] + \
                 [(to, self.strings[name]) for name, to in statics]
             self.objects.append((identity, "class", identity, static_bytes, edges))
@@ -229,6 +232,9 @@ class Hprof:
             if kind == "instance":
                 edges, size = self.instance(of, extra)
                 weak = {number for number, edge in enumerate(edges) if edge[2]}
+                if of in self.loaded:
+                    self.loaded.remove(of)
+                    edges.append((of, "<class>"))
                 size += self.header
             elif kind == "object array":
                 size = self.array_header + self.reference * extra
@@ -243,6 +249,7 @@ class Hprof:
             size = (size + 7) // 8 * 8
             name = PRIMITIVE[of][0].encode() if kind == "primitive array" else self.name(of)
             graph.count(DEAD if identity in dead else b"java.lang.Class" if kind == "class" else name, size)
+            kind, name = ("", DEAD) if identity in dead else (kind, name)
             graph.nodes.append((kind, name, size, identity, 0,
                                 [(row[edge[0]], number in weak, edge[1]) for number, edge in enumerate(edges) if edge[0] in row]))
         graph.roots = {(row[identity], kind) for identity, kind in self.roots if identity in row}

@@ -69,6 +69,38 @@ TEST_CASE("owners: objects in two collections of one object are one culprit") {
   CHECK(report.owners[0].retained.growth() == 390 * 110);
 }
 
+/// Two Tables under one class, each with an array: the first holds orders, the second pages.
+SnapshotRef two_tables(std::uint32_t orders, std::uint32_t pages) {
+  GraphMaker maker;
+  const auto app = maker.node("app.App", 1, 0, kNoObjectId, "class");
+  maker.root(app, "sticky class");
+  const auto fill = [&](const char* field, const char* type, std::uint32_t count) {
+    const auto table = maker.node("app.Table", 16);
+    const auto array = maker.node("(array)", 80, 0, kNoObjectId, "");
+    maker.edge(app, table, field);
+    maker.edge(table, array, "items");
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto record = maker.node("java.util.Record", 8);
+      maker.element(array, record, i);
+      maker.edge(record, maker.node(type, 100), "value");
+    }
+  };
+  fill("ORDERS", "app.Order", orders);
+  fill("PAGES", "app.Page", pages);
+  return maker.finish("tables");
+}
+
+TEST_CASE("owners: of two containers of one class each has the type that it keeps itself") {
+  const OwnerReport report = owners_of(two_tables(10, 20), two_tables(110, 320));
+  REQUIRE(report.owners.size() == 2);
+  CHECK(report.owners[0].type == "app.Page");
+  CHECK(report.owners[0].held == Change{20, 320});
+  CHECK(report.owners[0].retained.growth() == 300 * 108);
+  CHECK(report.owners[1].type == "app.Order");
+  CHECK(report.owners[1].held == Change{10, 110});
+  CHECK(report.owners[1].retained.growth() == 100 * 108);
+}
+
 TEST_CASE("owners: one heap alone says what holds most") {
   const OwnerReport report = owners_of({}, shop(400));
   REQUIRE(report.owners.size() == 2);

@@ -272,7 +272,8 @@ TEST_CASE("names: stacks of the same functions show the lines where they differ"
   CHECK(cells(leaves, 60, LeafSite::nowhere) == Texts{"read:10", "read:20"});
   // Nothing to tell them apart: no line, or no room for one.
   CHECK(cells({"a < b@f.c:1 < c", "a < b < c"}, 60, LeafSite::beside) == Texts{"a ‹ b:1 ‹ c", "a ‹ b ‹ c"});
-  CHECK(cells({"alpha_beta < b@f.c:1", "alpha_beta < b@f.c:2"}, 12, LeafSite::beside) == Texts{"… ‹ b:1", "… ‹ b:2"});
+  CHECK(cells({"alpha_beta < b@f.c:1", "alpha_beta < b@f.c:2"}, 12, LeafSite::beside) ==
+        Texts{"al…eta ‹ b:1", "al…eta ‹ b:2"});
   // Lines of a damaged store are unknown, as 0 is.
   CHECK(cells({"a < b@f.c:-1", "a < b@f.c:-2", "a < b@f.c:0"}, 60, LeafSite::beside) ==
         Texts{"a ‹ b", "a ‹ b", "a ‹ b"});

@@ -127,8 +127,6 @@ TEST_CASE("tracemalloc: a frame is a file, a line and a name made of both") {
   CHECK(d.strings[d.functions.file[1]] == "app/a.py");
   CHECK(d.frames.line[0] == 9);
   CHECK(rows_of(s) == Rows{{"app/a.py:9", {1, 100}}});
-  CHECK_FALSE(has_note(s, Severity::info, "--ignore"));
-  CHECK(has_note(own("py3.11-nf25-step1"), Severity::info, "--ignore"));
 }
 
 TEST_CASE("tracemalloc: the layout of Python 3.4 has no domain") {
