@@ -172,7 +172,7 @@ class Search {
     Change objects;
   };
 
-  /// What one container has at a place.
+  /// The objects of one container at a place.
   struct Inside {
     std::int64_t retained = 0;  ///< growth
     Change objects;

@@ -137,7 +137,8 @@ void redact_culprit(Tokens& tokens, Culprit& culprit) {
   via.function = culprit.via;
   if (!culprit.via.empty()) culprit.via = tokens.frame(via).function;
   for (Suspect::Site& site : culprit.sites) site.frame = tokens.frame(site.frame);
-  for (Prose* prose : {&culprit.text.name, &culprit.text.place, &culprit.text.via, &culprit.text.pace}) redact_prose(tokens, *prose);
+  for (Prose* prose : {&culprit.text.name, &culprit.text.place, &culprit.text.via, &culprit.text.pace})
+    redact_prose(tokens, *prose);
 }
 
 std::shared_ptr<const Story> redacted_story(Tokens& tokens, const std::shared_ptr<const Story>& open) {

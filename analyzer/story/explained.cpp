@@ -347,7 +347,7 @@ Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<con
     grew[p] = paths[p].growth > 0 && out.moved[p] == 0 && !pseudo;
     shrank[p] = paths[p].growth < 0 && !pseudo;
   }
-  // Lost bytes are no cache that fills: all of their growth is a leak, however it came.
+  // Lost bytes cannot be a cache that fills: all of their growth is a leak.
   if (judge.is_judged() && paths.report().metric != kLostSpace) {
     for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict_of(p));
     if (!paths.are_types()) add_function_sums(paths, judge, out, chosen);

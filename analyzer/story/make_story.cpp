@@ -62,7 +62,8 @@ std::int64_t later_growth(const Culprit& culprit) {
   return culprit.values.empty() ? 0 : culprit.values.back() - culprit.values[culprit.values.size() / 2];
 }
 
-/// What climbs first, by gravity. Of what does not, what grew last: a load ends, a leak goes on.
+/// Growing culprits come first, by gravity. The others are ordered by their later growth: a load ends, a leak
+/// continues.
 void order_by_verdict(std::vector<Culprit>& culprits) {
   const int rising = document::gravity("RISING");
   std::stable_sort(culprits.begin(), culprits.end(), [&](const Culprit& a, const Culprit& b) {

@@ -60,8 +60,7 @@ Prose pace_of(const Owner& owner, const Culprit& culprit) {
   Writer text;
   const std::int64_t more = owner.held.growth();
   if (!owner.detached_type.empty()) text << "detached DOM: " << count(owner.detached.growth()) << " nodes more";
-  if (more > 0)
-    (text << (text.empty() ? "keeps " : ", ") << count(more) << " more ").name(without_package(owner.type));
+  if (more > 0) (text << (text.empty() ? "keeps " : ", ") << count(more) << " more ").name(without_package(owner.type));
   if (!culprit.verdict.word.empty() && culprit.verdict.word != "GROWING" && culprit.verdict.word != "RISING")
     text << (text.empty() ? "" : ", ") << culprit.verdict.reason;
   else if (culprit.steps > 1)
@@ -153,7 +152,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   auto story = std::make_shared<Story>(*report.story);
   const int rising = document::gravity("RISING");
   const auto rises = [&](const Culprit& c) { return document::gravity(c.verdict.word) >= rising; };
-  // A type that climbs has to be explained, however few its bytes.
+  // A type that grows has to be explained, however few its bytes.
   std::vector<Culprit> climbing;
   std::copy_if(story->culprits.begin(), story->culprits.end(), std::back_inserter(climbing), rises);
   std::vector<Culprit> found;
@@ -168,8 +167,8 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   }
   for (Culprit& type : climbing) {
     const bool is_told = std::any_of(found.begin(), found.end(), [&](const Culprit& owner) {
-      return rises(owner) && std::any_of(type.rows.begin(), type.rows.end(),
-                                         [&](std::uint32_t row) { return holds(owner.rows, row); });
+      return rises(owner) &&
+             std::any_of(type.rows.begin(), type.rows.end(), [&](std::uint32_t row) { return holds(owner.rows, row); });
     });
     if (!is_told) found.push_back(std::move(type));
   }

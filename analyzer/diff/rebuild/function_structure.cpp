@@ -14,14 +14,14 @@ namespace snapdiff::diff::rebuild {
 namespace {
 
 constexpr double kAccept = 0.6;
-constexpr std::size_t kNeighbours = 2;                 // callers and callees of a function without a like name
-constexpr double kMargin = 0.08;                       // the best counterpart beats the second by this much
+constexpr std::size_t kNeighbours = 2;                        // callers and callees of a function without a like name
+constexpr double kMargin = 0.08;                              // the best counterpart beats the second by this much
 constexpr double kAlikeInNothing = kAccept - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
-constexpr int kRounds = 6;                             // what is found helps to find more
-constexpr std::size_t kMost = 3000;                    // functions without a name in common, per side: the heaviest
-constexpr std::size_t kMostInAllFiles = 400;           // of more, those of one file or of one name alone are compared
-constexpr std::uint32_t kAllocates = kNone - 1;        // in the place of a callee
-constexpr std::uint32_t kRoot = kNone - 2;             // in the place of a caller
+constexpr int kRounds = 6;                                    // what is found helps to find more
+constexpr std::size_t kMost = 3000;              // functions without a name in common, per side: the heaviest
+constexpr std::size_t kMostInAllFiles = 400;     // of more, those of one file or of one name alone are compared
+constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
+constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
 
 bool is_fixed(std::uint32_t neighbour) { return neighbour == kAllocates || neighbour == kRoot; }
 
