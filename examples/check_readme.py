@@ -23,7 +23,9 @@ def run(command, folder, snapdiff):
     """What a user sees of `command`, both streams."""
     with tempfile.TemporaryDirectory() as scratch:
         there = os.path.join(scratch, "here")
-        shutil.copytree(folder, there)
+        # Of the whole project only the examples: a build folder beside them is large.
+        whole = os.path.exists(os.path.join(folder, "CMakePresets.json"))
+        shutil.copytree(os.path.join(folder, "examples") if whole else folder, os.path.join(there, "examples") if whole else there)
         programs = os.path.join(scratch, "bin")
         os.mkdir(programs)
         os.symlink(os.path.abspath(snapdiff), os.path.join(programs, "snapdiff"))

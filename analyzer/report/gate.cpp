@@ -121,6 +121,20 @@ std::string instance_lines(const GateReport& report, const Style& style) {
   return out;
 }
 
+/// "leaf ‹ caller ‹ …" in at most `width` columns: whole frames, only a first one that is too long is cut.
+std::string cut_frames(const std::string& text, std::size_t width, const Glyphs& glyphs) {
+  if (display_width(text) <= width) return text;
+  const std::string separator = spaced(glyphs.caller), rest = separator + std::string(glyphs.ellipsis);
+  std::size_t end = text.find(separator), shown = end;
+  if (end == std::string::npos) return cut_name(text, width, glyphs.ellipsis);
+  while (end != std::string::npos && display_width(text.substr(0, end)) + display_width(rest) <= width) {
+    shown = end;
+    end = text.find(separator, end + separator.size());
+  }
+  const std::size_t room = width - std::min(width, display_width(rest));
+  return cut_name(text.substr(0, shown), room, glyphs.ellipsis) + rest;
+}
+
 std::string text_gate(const GateReport& report, const Style& style) {
   const Glyphs glyphs = glyphs_for(style.utf8);
   std::string out =
@@ -146,7 +160,7 @@ std::string text_gate(const GateReport& report, const Style& style) {
       row.last = finding.name;
     }
     const std::size_t rest = std::max<std::size_t>(24, table.rest_width(style.width));
-    for (Sheet::Row& row : table.rows()) row.last = cut_middle(printable(row.last, style.utf8), rest, glyphs.ellipsis);
+    for (Sheet::Row& row : table.rows()) row.last = cut_frames(printable(row.last, style.utf8), rest, glyphs);
     out += "\n" + table.text(style.colour);
     if (style.max_rows != 0 && report.findings.size() > style.max_rows)
       out += "  " + counted(report.findings.size() - style.max_rows, "more finding") + ": -n 0 shows all\n";

@@ -128,6 +128,6 @@ std::string slope_text(const TrendReport& trend, double slope, bool sign) {
   return value_text(std::llround(bounded), trend.series.overall.unit, sign);
 }
 
-double band_of(const Verdict& verdict) { return (verdict.slope_high - verdict.slope_low) / 2; }
+double band_of(const Verdict& verdict) { return verdict.band(); }
 
 }  // namespace snapdiff::report

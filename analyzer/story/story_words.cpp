@@ -65,8 +65,9 @@ class Words {
     const Verdict& verdict = culprit.verdict;
     if (verdict.word == "GROWING" || verdict.word == "RISING") {
       std::string text = value(verdict.slope, true) + " a snapshot";
-      const double band = (verdict.slope_high - verdict.slope_low) / 2;
-      if (band >= 0.5) text += " \u00b1 " + value(band, false);
+      const double band = verdict.band();
+      // A verdict by the number of objects says nothing of the bytes' band.
+      if (band >= 0.5 && !verdict.by_objects) text += " \u00b1 " + value(band, false);
       text += ", in " + count(culprit.rises) + " of " + count(culprit.steps) + " steps";
       if (culprit.doubling) text += "; a table that doubles, its content still grows";
       if (culprit.rows_differ) text += "; its stacks one by one do not show it";

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -17,6 +19,14 @@ inline constexpr std::size_t kJudgedFrom = 8;
 /// Of the largest snapshot. Below 0.2 % of the heap a leak is not worth a word, and among a hundred
 /// thousand stacks harmless rises of that size outnumber leaks.
 inline constexpr double kFloorShare = .002;
+/// Bytes; the least that an allocator gives back to the system. A row that changes by less leaks nothing that can be
+/// seen from outside.
+inline constexpr double kFloorBytes = 4096;
+
+/// Smallest change of a row that is judged, of a series whose largest snapshot is `largest`.
+inline double floor_of(double largest, std::string_view unit) {
+  return std::max(kFloorShare * largest, unit == "bytes" ? kFloorBytes : 0.0);
+}
 
 /// Seconds of data from which on rates are given per hour.
 inline constexpr double kHourlyFrom = 600;
@@ -46,6 +56,9 @@ struct Verdict {
   std::size_t doublings = 0;
   bool by_objects = false;
   bool minor = false;
+
+  /// Distance of the slope to the end of its interval that is nearer to zero: what the slope is at least.
+  double band() const { return std::max(0.0, slope >= 0 ? slope - slope_low : slope_high - slope); }
 };
 
 /// When the snapshots of a series were taken, and what one step stands for.

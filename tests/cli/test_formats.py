@@ -1,4 +1,4 @@
-"""The list of formats, and the table of README that is made from it."""
+"""The list of formats, and the table of the guide that is made from it."""
 import json
 import os
 import unittest
@@ -7,11 +7,11 @@ from heaps import SOURCE, CliTest
 
 
 class Formats(CliTest):
-    def test_readme_has_the_table(self):
+    def test_guide_has_the_table(self):
         table = self.run_it("formats", "--as", "md")[0]
-        with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as readme:
-            section = readme.read().split("\n## Formats\n")[1].split("\n## ")[0]
-        self.assertIn("\n" + table + "\n", section, "put what `snapdiff formats --as md` prints into README.md")
+        with open(os.path.join(SOURCE, "examples", "guide.md"), encoding="utf-8") as guide:
+            section = guide.read().split("\n## Formats\n")[1].split("\n## ")[0]
+        self.assertIn("\n" + table + "\n", section, "put what `snapdiff formats --as md` prints into examples/guide.md")
 
     def test_all_forms_list_the_same(self):
         listed = json.loads(self.run_it("formats", "--as", "json")[0])

@@ -102,7 +102,7 @@ TEST_CASE("memcheck: indirect bytes are counted once, in text and XML") {
 }
 
 TEST_CASE(
-    "memcheck: kinds that are not printed are in the summary; indirect bytes are with the record that they are lost "
+    "memcheck: kinds that are not printed are in the summary, indirect bytes are with the record that they are lost "
     "with") {
   const std::vector<Snapshot> series = read_ok(memcheck(), test_data("leak_reports/memcheck-list-default.txt"));
   REQUIRE(series.size() == 3);
