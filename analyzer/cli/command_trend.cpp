@@ -37,7 +37,7 @@ int run_trend(const Arguments& arguments) {
   line.size("--limit", wanted.limit, 1, "say when the total will reach this");
   line.size("--floor", wanted.floor, 0,
             "rows that change less are minor (0.2 % of the largest\n"
-            "snapshot, at least 4 KiB)");
+            "snapshot)");
   line.count("--loops", wanted.loops, {1, 1'000'000'000},
              "each snapshot follows L round trips that should leave\n"
              "nothing: rows with L objects more each time")

@@ -205,7 +205,7 @@ void tell_verdicts(const std::vector<InstanceSeries>& instances, const std::stri
       trend::Points points;
       points.values = values;
       points.times = times;
-      points.floor = floor_of(largest, unit);
+      points.floor = kFloorShare * largest;
       points.unit = unit;
       word = trend::judge(points).word;
       if (word != "GROWING") continue;

@@ -122,7 +122,7 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
     largest = std::max(largest, std::abs(static_cast<double>(side.total)));
     most_objects = std::max(most_objects, std::abs(static_cast<double>(side.total_objects)));
   }
-  const double floor = wanted ? *wanted : floor_of(largest, c.unit);
+  const double floor = wanted ? *wanted : kFloorShare * largest;
   g.object_place.assign(g.rows.size(), GrowthReport::kNoPlace);
   std::uint32_t places = 0;
   for (std::size_t r = 0; r < g.rows.size(); ++r) {

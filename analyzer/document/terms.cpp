@@ -19,7 +19,7 @@ constexpr std::array kVerdicts = {
     Term{"NOISY", "scatters, without a significant trend"},
     Term{"SHRINKING", "falls"},
     Term{"FLAT", "hardly changes"},
-    Term{"minor", "changes by less than the floor (0.2 % of the largest snapshot, at least 4 KiB; `--floor`): not judged"},
+    Term{"minor", "changes by less than the floor (0.2 % of the largest snapshot, `--floor`): not judged"},
 };
 
 constexpr std::array kGravity = {

@@ -59,7 +59,9 @@ std::string measured_text(const GateReport& report, const GateFinding& finding) 
 std::string note_of(const GateReport& report, const GateFinding& finding) {
   const bool differs = finding.measured && finding.least && std::abs(*finding.measured - *finding.least) >= .5 &&
                        measure_text(report, finding, finding.least) != measured_text(report, finding);
-  if (!differs || (finding.outcome != Outcome::broken && finding.note.empty())) return finding.note;
+  // The measure alone would contradict the outcome of a budget that holds only within its error.
+  const bool asks = finding.measured && *finding.measured > finding.allowed;
+  if (!differs || (finding.outcome != Outcome::broken && !asks && finding.note.empty())) return finding.note;
   std::string text = "less two standard deviations " + measure_text(report, finding, finding.least);
   return finding.note.empty() ? text : finding.note + "; " + text;
 }

@@ -143,7 +143,7 @@ class TrendTable {
     std::sort(stacks_.begin(), stacks_.end());
     double most = 0;
     for (const double total : totals) most = std::max(most, std::abs(total));
-    floor_ = floor_of(most, unit_);
+    floor_ = kFloorShare * most;
     judged_ = rows_.size();
   }
 

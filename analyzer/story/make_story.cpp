@@ -8,6 +8,7 @@
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
+#include "snapdiff/default_metric.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
@@ -74,6 +75,17 @@ void order_by_verdict(std::vector<Culprit>& culprits) {
   });
 }
 
+/// Removes functions that grew by less than kLeastLeak. Lost bytes and types count however few they are.
+void drop_small(const Evidence& evidence, Story& story) {
+  const GrowthReport& report = evidence.paths.report();
+  if (!evidence.judge.is_judged() || evidence.paths.are_types() || report.unit != "bytes" ||
+      report.metric == kLostSpace)
+    return;
+  const std::size_t found = story.culprits.size();
+  std::erase_if(story.culprits, [](const Culprit& c) { return c.value.growth() < kLeastLeak; });
+  story.only_small = found > 0 && story.culprits.empty();
+}
+
 /// Exact growth below which nothing is said.
 double net_of(const std::vector<Culprit>& culprits) {
   double sum = 0;
@@ -127,6 +139,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
     }
   });
   if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
+  drop_small(evidence, story);
   keep_enough(story.culprits, story.explained);
   const double all = explained.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
   story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;

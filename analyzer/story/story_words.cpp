@@ -126,6 +126,7 @@ class Words {
     const auto changed = [](const GrowthRow& row) { return row.value.growth() != 0; };
     if (report_.filtered != Change{} && std::none_of(report_.rows.begin(), report_.rows.end(), changed))
       return "what changed is filtered out";
+    if (story_.only_small) return "no function grew by " + bytes_text(kLeastLeak, kPageNumbers);
     if (story_.moved > 0) return "stacks grew by what others of the same function lost";
     return "growth is spread: no function holds 5" + std::string(kPageNumbers.before_unit) + "% of it";
   }

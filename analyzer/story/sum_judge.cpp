@@ -59,7 +59,7 @@ SumJudge::SumJudge(const GrowthReport& report, const TimeAxis* axis) : report_(r
     range_.push_back(static_cast<double>(greatest) - static_cast<double>(least));
   }
   for (const double total : totals) most = std::max(most, std::abs(total));
-  floor_ = floor_of(most, report.unit);
+  floor_ = kFloorShare * most;
   object_floor_ = kFloorShare * std::max(std::abs(static_cast<double>(report.total_objects.baseline)),
                                          std::abs(static_cast<double>(report.total_objects.current)));
 }

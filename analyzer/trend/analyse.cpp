@@ -130,7 +130,7 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
   std::vector<Verdict> verdicts;
   const std::size_t n = overall.series_length;
   if (n == 0 || overall.series.size() != n * overall.rows.size()) return verdicts;
-  const double floor = wanted ? *wanted : floor_of(largest_total(overall), overall.unit);
+  const double floor = wanted ? *wanted : kFloorShare * largest_total(overall);
   verdicts.resize(overall.rows.size());
   const std::vector<bool> judged = judged_rows(overall);
   constexpr std::size_t kBlock = 1024;

@@ -63,7 +63,7 @@ void judge_counters(CounterReport& report) {
     points.values = known.values;
     points.times = known.places;
     points.error.variance = half * half + rounding;
-    points.floor = floor_of(largest, row.unit);
+    points.floor = kFloorShare * largest;
     points.unit = row.unit;
     row.verdict = judge(points);
     // The rule saw known points or stretches of them; a step is from one snapshot to the next.

@@ -158,6 +158,12 @@ void attribute_residue(DumpReader& dump, const Values& header, const Values& sum
   const auto rows = static_cast<std::int64_t>(dump.stacks.size());
   if (rest.inuse_objects == 0 && rest.alloc_objects == 0 && rest.inuse_space <= rows && rest.alloc_space <= rows)
     return;
+  // All live memory is there: other threads allocated and freed while jemalloc wrote the rows.
+  if (rest.inuse_objects == 0 && rest.inuse_space <= rows) {
+    facts.notes.add(Severity::info, "the rows hold " + std::to_string(rest.alloc_space) + " bytes allocated (" +
+                                        std::to_string(rest.alloc_objects) + " objects) less than the header");
+    return;
+  }
   // gperftools before 2.16 builds the dump in 1 MiB and drops the rows that do not fit.
   constexpr std::uint64_t kWriterBuffer = 1u << 20;
   constexpr std::uint64_t kLongestRow = 4096;

@@ -23,6 +23,10 @@ struct Span {
 };
 using Prose = std::vector<Span>;
 
+/// Bytes: a page, the least that an allocator can give back to the system. A function that grew by less is not a
+/// culprit.
+inline constexpr std::int64_t kLeastLeak = 4096;
+
 /// A function of the user's own code in which, or below which, memory was allocated that belongs together.
 ///   path      the user's own functions, root side first; the last one is the culprit, with the file and line of its
 ///             heaviest stack. Empty where stacks have no frames
@@ -171,6 +175,7 @@ struct Story {
   double explained = 0;
   std::string verdict;
   bool judged = false;
+  bool only_small = false;  ///< functions grew, none of them by kLeastLeak
   Prose headline;
   std::string figures;
   std::string extent;

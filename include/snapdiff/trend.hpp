@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -19,14 +18,6 @@ inline constexpr std::size_t kJudgedFrom = 8;
 /// Of the largest snapshot. Below 0.2 % of the heap a leak is not worth a word, and among a hundred
 /// thousand stacks harmless rises of that size outnumber leaks.
 inline constexpr double kFloorShare = .002;
-/// Bytes; the least that an allocator gives back to the system. A row that changes by less leaks nothing that can be
-/// seen from outside.
-inline constexpr double kFloorBytes = 4096;
-
-/// Smallest change of a row that is judged, of a series whose largest snapshot is `largest`.
-inline double floor_of(double largest, std::string_view unit) {
-  return std::max(kFloorShare * largest, unit == "bytes" ? kFloorBytes : 0.0);
-}
 
 /// Seconds of data from which on rates are given per hour.
 inline constexpr double kHourlyFrom = 600;
