@@ -109,11 +109,13 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   std::vector<HeadLine> more;
   if (trend.scenario) more.push_back(scenario_line(trend));
   if (trend.limit) more.push_back(forecast_line(trend));
-  if (trend.left_out > 0)
-    more.push_back(
-        {"restart",
-         {{counted(trend.left_out, "snapshot") + " before it left out: " + printable(trend.restart, style.utf8),
-           Paint::none}}});
+  if (!trend.restart.empty()) {
+    std::string left_out;
+    if (trend.left_out > 0) left_out = counted(trend.left_out, "snapshot") + " before";
+    if (trend.left_after > 0)
+      left_out += (left_out.empty() ? "" : ", ") + counted(trend.left_after, "snapshot") + " after";
+    more.push_back({"restart", {{left_out + " left out: " + printable(trend.restart, style.utf8), Paint::none}}});
+  }
   if (std::string from = releases_text(trend.series, trend.left_out, style.utf8); !from.empty())
     more.push_back({"releases", {{std::move(from), Paint::none}}});
   if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});

@@ -15,15 +15,9 @@
 /// The comparisons that are printed and drawn, with what they say (analyzer/story).
 namespace snapdiff::session {
 
-/// A series judged since its last restart, and the steps between all of its snapshots.
-struct JudgedSeries {
-  TrendReport trend;
-  std::vector<SeriesStep> steps;
-};
-
-/// Errors: those of diff::diff_series().
-Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
-                                  std::optional<std::int64_t> limit = {}, std::optional<double> floor = {});
+/// A series judged within one life of its process. Errors: those of diff::diff_series().
+Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+                                 std::optional<std::int64_t> limit = {}, std::optional<double> floor = {});
 
 /// Two snapshots. Errors: those of diff::diff().
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);

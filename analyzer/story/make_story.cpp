@@ -233,7 +233,12 @@ void tell(TrendReport& trend) {
   const bool by_stack = overall.options.by == GroupBy::stack;
   tell_since(trend.left_out + 1, overall,
              by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
-  if (trend.left_out > 0) put_first(overall, restart_event(trend));
+  if (overall.story == nullptr || trend.restart.empty()) return;
+  auto story = std::make_shared<Story>(*overall.story);
+  tell_lives(trend, *story);
+  story->events.insert(story->events.begin(), restart_event(trend));
+  overall.story = std::move(story);
+  trend.all.reset();
 }
 
 }  // namespace snapdiff::story

@@ -99,6 +99,9 @@ std::vector<Event> events_of(const GrowthReport& report);
 Event event_of(const OutOfMemory& failure);
 Event restart_event(const TrendReport& trend);
 
+/// Says of each culprit that climbs in how many lives of the process it did.
+void tell_lives(const TrendReport& trend, Story& story);
+
 /// Fills the texts of a story and of its culprits. `axis`: null without times.
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story);
 

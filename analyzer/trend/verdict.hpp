@@ -64,9 +64,18 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
 /// The verdict of one row; the caller gives the floor.
 Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis = nullptr);
 
-/// The first snapshot of the part to judge: the one after the last restart; 0 without one. Totals that
-/// collapse again and again (a collector at work) are no restarts.
-std::size_t judged_from(const SeriesReport& series);
+/// What is known of the error of the totals of a series.
+PointError error_of_total(const GrowthReport& report);
+
+inline bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
+
+/// The lives of the process: parts between restarts and collapses of the total. Totals that collapse again and again
+/// within a few snapshots (a collector at work) split nothing.
+std::vector<Life> lives_of(const SeriesReport& series);
+
+/// The life to judge: the last of kJudgedFrom snapshots; where none has as many, the last of more than two: what
+/// remains of a process that ends is one or two.
+Life judged_life(std::span<const Life> lives);
 
 /// Times of the snapshots, from inside the inputs.
 TimeAxis time_axis(const SeriesReport& series);
@@ -77,9 +86,9 @@ void judge_counters(CounterReport& report);
 /// Makes the view of a part of a series: diff::diff_series() with the caller's options.
 using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRef>)>;
 
-/// The trend of two or more snapshots since the last restart. Errors: what `diff` returns.
-Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                        std::optional<std::int64_t> limit, std::optional<double> floor = {});
+/// The trend of two or more snapshots within one life. Errors: what `diff` returns.
+Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
+                                  std::optional<std::int64_t> limit, std::optional<double> floor = {});
 
 /// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor = {});

@@ -264,25 +264,43 @@ TEST_CASE("order: the heaviest growth of a verdict comes first") {
   CHECK(report.order == std::vector<std::uint32_t>{3, 1, 2, 0});
 }
 
-TEST_CASE("restart: the part after another process is judged") {
-  SeriesReport series = series_of(line(100, 1, 6));
-  CHECK(trend::judged_from(series) == 0);
-  series.steps[3].restart = "pid 10, then 11";
-  series.steps[3].other_process = true;
-  CHECK(trend::judged_from(series) == 3);
+TEST_CASE("restart: the last life that is long enough is judged, whatever came after") {
+  SeriesReport series = series_of(line(100, 1, 36));
+  CHECK(trend::lives_of(series) == std::vector<Life>{{0, 36}});
+  series.steps[31].restart = "pid 10, then 11";
+  series.steps[31].other_process = true;
+  CHECK(trend::judged_life(trend::lives_of(series)) == Life{0, 31});
+  series.steps[20].restart = "total fell";
+  CHECK(trend::judged_life(trend::lives_of(series)) == Life{20, 31});
 }
 
-TEST_CASE("restart: one collapse of the total splits, a sawtooth does not") {
+TEST_CASE("restart: each of many collapses ends a life, with a process id or without") {
+  SeriesReport series = series_of(line(100, 1, 48));
+  for (const std::size_t i : {12U, 24U, 36U}) series.steps[i].restart = "total fell";
+  const std::vector<Life> lives = trend::lives_of(series);
+  CHECK(lives.size() == 4);
+  CHECK(trend::judged_life(lives) == Life{36, 48});
+}
+
+TEST_CASE("restart: a collector that runs every few snapshots splits nothing") {
   SeriesReport series = series_of(line(100, 1, 12));
-  series.steps[4].restart = "total fell";
-  CHECK(trend::judged_from(series) == 4);
-  series.steps[8].restart = "total fell";
-  CHECK(trend::judged_from(series) == 8);
-  series.steps[10].restart = "total fell";
-  CHECK(trend::judged_from(series) == 0);
-  series.steps[2].restart = "pid 10, then 11";
-  series.steps[2].other_process = true;
-  CHECK(trend::judged_from(series) == 2);
+  for (const std::size_t i : {3U, 6U, 9U}) series.steps[i].restart = "total fell";
+  CHECK(trend::lives_of(series) == std::vector<Life>{{0, 12}});
+}
+
+TEST_CASE("restart: a collapse in the last two snapshots ends the series") {
+  SeriesReport series = series_of(line(100, 1, 8));
+  series.steps[7].restart = "total fell";
+  CHECK(trend::judged_life(trend::lives_of(series)) == Life{0, 7});
+  series.steps[7].restart.clear();
+  series.steps[6].restart = "total fell";
+  CHECK(trend::judged_life(trend::lives_of(series)) == Life{0, 6});
+}
+
+TEST_CASE("rows: two snapshots have rows, though no verdict") {
+  const TrendReport report = trend::analyse(series_of({100, 350}, {{100, 150}, {0, 200}}), std::nullopt);
+  CHECK(report.order == std::vector<std::uint32_t>{1, 0});
+  CHECK(report.verdicts.size() == 2);
 }
 
 TEST_CASE("forecast: an exact line meets the limit when it does") {
