@@ -74,6 +74,21 @@ void order_by_verdict(std::vector<Culprit>& culprits) {
   });
 }
 
+/// One path has one verdict: that which allows for all others.
+void allow_for_others(const Evidence& evidence, std::vector<Culprit>& culprits) {
+  for (Culprit& culprit : culprits) {
+    if (culprit.verdict.word != "RISING") continue;
+    for (std::uint32_t p = 0; p < evidence.paths.size(); ++p) {
+      const auto rows = evidence.paths.rows(evidence.paths[p]);
+      if (rows.empty() || rows.size() != culprit.rows.size() ||
+          !std::binary_search(culprit.rows.begin(), culprit.rows.end(), rows[0]))
+        continue;
+      culprit.verdict = evidence.explained.verdict_of(p);
+      break;
+    }
+  }
+}
+
 /// Exact growth below which nothing is said.
 double net_of(const std::vector<Culprit>& culprits) {
   double sum = 0;
@@ -128,6 +143,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   });
   if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
   keep_enough(story.culprits, story.explained);
+  if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);
   const double all = explained.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
   story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
   std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });

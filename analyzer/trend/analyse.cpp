@@ -3,7 +3,9 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/trend/rule.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/parallel.hpp"
 
@@ -17,6 +19,9 @@ constexpr std::size_t kMostCollapses = 2;
 constexpr std::size_t kRemains = 2;
 
 constexpr int kOthers = 2;
+
+// Odds of being wrong that a single series may have to be called RISING: what the rule asks of it.
+constexpr double kMostDoubtful = .5;
 
 int rank(const Verdict& verdict) {
   if (verdict.word == "GROWING") return 0;
@@ -105,6 +110,26 @@ PointError error_of_total(const GrowthReport& report) {
   if (!report.has_error || !std::isfinite(report.total_error)) return {};
   if (report.rounded) return {report.total_error * report.total_error / 2, 0};
   return {0, report.total_sample};
+}
+
+void allow_for_many(std::span<Verdict> verdicts) {
+  std::vector<Verdict*> climbing;
+  std::size_t judged = 0;
+  for (Verdict& verdict : verdicts) {
+    if (verdict.word.empty()) continue;
+    ++judged;
+    if (climbs(verdict)) climbing.push_back(&verdict);
+  }
+  // Benjamini and Hochberg: of the k surest, the least sure may be wrong with k chances in as many as were asked.
+  std::stable_sort(climbing.begin(), climbing.end(), [](const Verdict* a, const Verdict* b) { return a->p > b->p; });
+  std::size_t k = climbing.size();
+  while (k > 0 && (1 - climbing[k - 1]->p) * static_cast<double>(judged) > kMostDoubtful * static_cast<double>(k)) --k;
+  for (; k < climbing.size(); ++k) {
+    Verdict& verdict = *climbing[k];
+    if (verdict.word == "GROWING") continue;
+    verdict.word = "NOISY";
+    verdict.reason = concat("rose, but of ", judged, " one may rise so by chance; ", p_text(verdict.p));
+  }
 }
 
 Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis) {

@@ -67,6 +67,10 @@ Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, co
 /// What is known of the error of the totals of a series.
 PointError error_of_total(const GrowthReport& report);
 
+/// Of many series that were judged one by one some rise by chance: the less sure a rise is, the fewer there may be.
+/// RISING becomes NOISY where the false discovery rate would be more than a single series has; GROWING stays.
+void allow_for_many(std::span<Verdict> verdicts);
+
 inline bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
 
 /// The lives of the process: parts between restarts and collapses of the total. Totals that collapse again and again

@@ -320,6 +320,25 @@ TEST_CASE("forecast: reached, never, and too few to say") {
   CHECK(trend::analyse(series_of(line(1000, 100, 10)), std::nullopt).forecast.kind == Forecast::Kind::none);
 }
 
+TEST_CASE("rows: of many some rise by chance, and none of these is called RISING") {
+  std::vector<Verdict> verdicts(100);
+  for (Verdict& verdict : verdicts) verdict.word = "NOISY";
+  verdicts[7].word = verdicts[60].word = "RISING";
+  verdicts[7].p = .999;
+  verdicts[60].p = .7;  // three of ten such are wrong, and there are a hundred
+  verdicts[50].word = "GROWING";
+  verdicts[50].p = .96;
+  trend::allow_for_many(verdicts);
+  CHECK(verdicts[7].word == "RISING");
+  CHECK(verdicts[60].word == "NOISY");
+  CHECK(verdicts[50].word == "GROWING");
+  std::vector<Verdict> one(1);
+  one[0].word = "RISING";
+  one[0].p = .7;
+  trend::allow_for_many(one);
+  CHECK(one[0].word == "RISING");
+}
+
 TEST_CASE("rank: GROWING before RISING before the rest, by odds times rise") {
   const Numbers flat(10, 5000), small = line(10'000, 1000, 10), large = line(10'000, 5000, 10);
   const Numbers noisy = {9000, 9500, 9100, 9600, 9000, 9500, 9200, 9400, 9100, 9300};
