@@ -236,6 +236,13 @@ void put_first(GrowthReport& report, Event event) {
   report.story = std::move(story);
 }
 
+/// Many small leaks add up to one that no function shows.
+void tell_total(const TrendReport& trend, Story& story) {
+  if (trend.whole.word != "GROWING" || !story.culprits.empty()) return;
+  story.verdict = trend.whole.word;
+  story.no_culprit = total_text(trend.series.overall, trend.whole);
+}
+
 }  // namespace
 
 void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
@@ -249,10 +256,11 @@ void tell(TrendReport& trend) {
   const bool by_stack = overall.options.by == GroupBy::stack;
   tell_since(trend.left_out + 1, overall,
              by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
-  if (overall.story == nullptr || trend.restart.empty()) return;
+  if (overall.story == nullptr) return;
   auto story = std::make_shared<Story>(*overall.story);
+  tell_total(trend, *story);
   tell_lives(trend, *story);
-  story->events.insert(story->events.begin(), restart_event(trend));
+  if (!trend.restart.empty()) story->events.insert(story->events.begin(), restart_event(trend));
   overall.story = std::move(story);
   trend.all.reset();
 }

@@ -99,7 +99,10 @@ std::vector<Event> events_of(const GrowthReport& report);
 Event event_of(const OutOfMemory& failure);
 Event restart_event(const TrendReport& trend);
 
-/// Says of each culprit that climbs in how many lives of the process it did.
+/// "the total grows by 249 KiB a snapshot: no single function explains it".
+std::string total_text(const GrowthReport& report, const Verdict& whole);
+
+/// Says of each culprit that grows in how many lives of the process it did.
 void tell_lives(const TrendReport& trend, Story& story);
 
 /// Fills the texts of a story and of its culprits. `axis`: null without times.

@@ -150,6 +150,13 @@ class Trend(CliTest):
         rows = sum(row["growth"] for row in report["rows"]) + report["others"]["growth"] + report["unattributed"]["growth"]
         self.assertEqual(rows, report["total"]["growth"])
 
+    def test_a_total_that_grows_without_a_function_that_shows_it(self):
+        heaps = [self.write("many%02d.pb.gz" % i, pprof(INUSE, [(["leaf%03d" % k, "op%03d" % k, "main"], [1, 100000 + 600 * i])
+                                                                for k in range(400)])) for i in range(12)]
+        report = self.trend(*heaps)
+        self.assertEqual((report["story"]["headline"]["verdict"], report["story"]["culprits"]), ("GROWING", []))
+        self.assertEqual(report["story"]["no_culprit"], "the total grows by 234 KiB a snapshot: no single function explains it")
+
     def test_what_appears_and_stays_is_new(self):
         heaps = [self.write("new%02d.pb.gz" % i, pprof(INUSE, [(["keep", "main"], [1, 200000])] +
                                                        ([(["fresh_cache", "main"], [1, 805000 + 300 * (i % 3)])] if i > 3 else [])))
