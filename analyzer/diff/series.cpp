@@ -72,8 +72,8 @@ bool collapsed(const Side& before, const Side& after) {
   return was - is > kCertain * std::sqrt(std::max(0.0, period * (was + is)));
 }
 
-/// Notes why the snapshot may be of another process than the one before, if anything says so. What ends with a collapse
-/// is at its end, whatever process it is.
+/// Notes why the snapshot may be of another process than the one before, if anything says so. A series that ends with a
+/// collapse is at its end, whatever process it is.
 void find_restart(const Comparison& c, std::size_t s, bool stranger, bool undone, SeriesStep& step) {
   const Side& before = c.sides[s - 1];
   const Side& after = c.sides[s];
@@ -93,7 +93,8 @@ void find_restart(const Comparison& c, std::size_t s, bool stranger, bool undone
   }
 }
 
-/// One burst is no restart: growth has to go again and again, each time after a life that is long enough to be judged.
+/// One burst is not a restart: growth has to go again and again, each time after a life that is long enough to be
+/// judged.
 void forget_bursts(std::vector<SeriesStep>& steps) {
   std::size_t long_lives = 0, first = 0;
   for (std::size_t s = 1; s < steps.size(); ++s) {

@@ -130,9 +130,9 @@ Result<TrendReport> find_trend(const Loaded& loaded, const DiffOptions& options,
   });
 }
 
-Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots) {
+Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots, std::optional<std::int64_t> limit) {
   Result<CounterReport> counters = diff::diff_counters(snapshots);
-  if (counters) trend::judge_counters(*counters);
+  if (counters) trend::judge_counters(*counters, limit);
   return counters;
 }
 

@@ -7,7 +7,7 @@
 namespace snapdiff::story {
 namespace {
 
-/// What runs through a function at each of all snapshots.
+/// Bytes through a function at each of all snapshots.
 std::vector<double> values_through(const GrowthReport& all, const FrameView& function) {
   std::vector<double> values(all.series_length, 0);
   std::vector<FrameView> frames;

@@ -263,6 +263,7 @@ void tell(TrendReport& trend) {
   if (!trend.restart.empty()) story->events.insert(story->events.begin(), restart_event(trend));
   overall.story = std::move(story);
   trend.all.reset();
+  if (trend.limit) trend.forecast = forecast_of(trend);
 }
 
 }  // namespace snapdiff::story

@@ -99,6 +99,10 @@ std::vector<Event> events_of(const GrowthReport& report);
 Event event_of(const OutOfMemory& failure);
 Event restart_event(const TrendReport& trend);
 
+/// When the culprits that are GROWING, or the total where that is and no culprit, meet the limit over all
+/// else.
+Forecast forecast_of(const TrendReport& trend);
+
 /// "the total grows by 249 KiB a snapshot: no single function explains it".
 std::string total_text(const GrowthReport& report, const Verdict& whole);
 

@@ -120,7 +120,7 @@ void allow_for_many(std::span<Verdict> verdicts) {
     ++judged;
     if (climbs(verdict)) climbing.push_back(&verdict);
   }
-  // Benjamini and Hochberg: of the k surest, the least sure may be wrong with k chances in as many as were asked.
+  // Benjamini and Hochberg: of the k surest, the least sure may be wrong with k chances in the number that was asked.
   std::stable_sort(climbing.begin(), climbing.end(), [](const Verdict* a, const Verdict* b) { return a->p > b->p; });
   std::size_t k = climbing.size();
   while (k > 0 && (1 - climbing[k - 1]->p) * static_cast<double>(judged) > kMostDoubtful * static_cast<double>(k)) --k;

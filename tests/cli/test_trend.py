@@ -163,6 +163,15 @@ class Trend(CliTest):
                  for i in range(12)]
         self.assertEqual(self.trend(*heaps)["story"]["culprits"][0]["verdict"], "NEW")
 
+    def test_a_forecast_agrees_with_the_headline(self):
+        def heaps(name, value):
+            return [self.write("%s%02d.pb.gz" % (name, i), pprof(INUSE, [(["f", "main"], [1, round(value(i))]), (["g", "main"], [1, 5000000 if 6 < i < 11 and name == "leak" else 1000])])) for i in range(20)]
+        leak = self.trend(*heaps("leak", lambda i: 2000000 + 400000 * i + 30000 * (i % 3)), "--limit", "24MiB")
+        self.assertEqual((leak["story"]["headline"]["verdict"], leak["forecast"]["kind"]), ("GROWING", "ahead"))
+        self.assertLess(leak["forecast"]["soonest"], 40)
+        warm = self.trend(*heaps("warm", lambda i: 9000000 * (1 - 2.7 ** (-i / 4)) + 30000 * (i % 3)), "--limit", "24MiB")
+        self.assertEqual((warm["story"]["headline"]["verdict"], warm["forecast"]["kind"]), ("SATURATING", "never"))
+
     def test_two_programs_are_not_one_series(self):
         def heaps(name, count):
             return [self.write("%s%02d.pb.gz" % (name, i), pprof(INUSE, [([name + str(k), "main"], [1, 1000 * k + i])

@@ -303,21 +303,58 @@ TEST_CASE("rows: two snapshots have rows, though no verdict") {
   CHECK(report.verdicts.size() == 2);
 }
 
+namespace {
+
+Forecast forecast_of(const std::vector<double>& climbing, const std::vector<double>& total, double limit) {
+  trend::Points points;
+  points.values = climbing;
+  return trend::forecast(climbing, total, trend::judge(points), limit);
+}
+
+std::vector<double> drawn(std::size_t count, const std::function<double(double)>& value) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(value(static_cast<double>(i)));
+  return values;
+}
+
+}  // namespace
+
 TEST_CASE("forecast: an exact line meets the limit when it does") {
-  const TrendReport report = trend::analyse(series_of(line(1000, 100, 10)), 2900);
-  REQUIRE(report.forecast.kind == Forecast::Kind::ahead);
-  CHECK(report.forecast.steps == Approx(10));
-  CHECK(report.forecast.soonest == Approx(10));
-  CHECK(report.forecast.latest == Approx(10));
+  const std::vector<double> climb = drawn(10, [](double i) { return 1000 + 100 * i; });
+  const Forecast forecast = forecast_of(climb, climb, 2900);
+  REQUIRE(forecast.kind == Forecast::Kind::ahead);
+  CHECK(forecast.steps == Approx(10));
+  CHECK(forecast.soonest == Approx(10));
+  CHECK(forecast.latest == Approx(10));
+}
+
+TEST_CASE("forecast: what comes and goes beside a climb hides no date") {
+  const std::vector<double> climb = drawn(20, [](double i) { return 1000 + 100 * i; });
+  const std::vector<double> total = drawn(20, [](double i) { return 1500 + 100 * i + (i >= 6 && i < 10 ? 6000 : 0); });
+  const Forecast forecast = forecast_of(climb, total, 5400);
+  REQUIRE(forecast.kind == Forecast::Kind::ahead);
+  CHECK(forecast.steps == Approx(20));
+}
+
+TEST_CASE("forecast: a climb that bends upwards goes on bending") {
+  const std::vector<double> climb = drawn(20, [](double i) { return 1000 + 10 * i * i; });
+  const Forecast forecast = forecast_of(climb, climb, 1000 + 10 * 39 * 39);
+  REQUIRE(forecast.kind == Forecast::Kind::ahead);
+  CHECK(forecast.steps == Approx(20).epsilon(0.02));
+  CHECK(forecast.soonest <= 20.1);
+  CHECK(forecast.latest >= 19.9);
 }
 
 TEST_CASE("forecast: reached, never, and too few to say") {
-  CHECK(trend::analyse(series_of(line(1000, 100, 10)), 1900).forecast.kind == Forecast::Kind::reached);
-  CHECK(trend::analyse(series_of(line(1000, -10, 10)), 2000).forecast.kind == Forecast::Kind::never);
-  CHECK(trend::analyse(series_of({100, 103, 98, 101, 99, 102, 97, 101, 100, 103}), 2000).forecast.kind ==
-        Forecast::Kind::never);
-  CHECK(trend::analyse(series_of(line(1000, 100, 7)), 2900).forecast.kind == Forecast::Kind::none);
-  CHECK(trend::analyse(series_of(line(1000, 100, 10)), std::nullopt).forecast.kind == Forecast::Kind::none);
+  const auto kind = [](double start, double step, std::size_t count, double limit) {
+    const std::vector<double> values = drawn(count, [&](double i) { return start + step * i; });
+    return forecast_of(values, values, limit).kind;
+  };
+  CHECK(kind(1000, 100, 10, 1900) == Forecast::Kind::reached);
+  CHECK(kind(1000, -10, 10, 2000) == Forecast::Kind::never);
+  CHECK(kind(1000, 100, 7, 2900) == Forecast::Kind::none);
+  const std::vector<double> level = {100, 103, 98, 101, 99, 102, 97, 101, 100, 103};
+  CHECK(forecast_of(level, level, 2000).kind == Forecast::Kind::never);
 }
 
 TEST_CASE("rows: of many some rise by chance, and none of these is called RISING") {
