@@ -21,8 +21,8 @@ std::string answer(const Loaded& loaded, const DiffOptions& options, const repor
     add_import_notes(report, style.form);
     return report::write_diff(report, style);
   }
-  session::JudgedSeries series = value_or_throw(session::judge_series(refs, options));
-  session::add_left_out(loaded, series.trend.series.overall.notes);
+  TrendReport trend = value_or_throw(session::judge_series(refs, options));
+  session::add_left_out(loaded, trend.series.overall.notes);
   std::vector<GrowthReport> steps;
   if (steps_wanted || style.form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
@@ -31,8 +31,7 @@ std::string answer(const Loaded& loaded, const DiffOptions& options, const repor
       steps.push_back(std::move(step));
     }
   }
-  TrendReport& trend = series.trend;
-  trend.series.steps = std::move(series.steps);
+  trend.series.steps = std::move(trend.steps);
   add_import_notes(trend.series.overall, style.form);
   const bool judged = trend.series.overall.series_length >= kJudgedFrom;
   return report::write_series(trend.series, steps, judged ? report::RowVerdicts(trend.verdicts) : report::RowVerdicts(),

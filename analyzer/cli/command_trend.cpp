@@ -13,7 +13,7 @@ namespace {
 std::string answer(const session::Compared& compared, const session::TrendRequest& wanted, bool sorted,
                    const Options& options, const report::Style& style) {
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
-  if (asks_for_counters(refs, options)) return answer_counters(refs, style);
+  if (asks_for_counters(refs, options)) return answer_counters(refs, style, wanted.limit);
   TrendReport trend = value_or_throw(session::find_trend(compared.loaded, compared.options, wanted));
   if (sorted && !wanted.loops && !wanted.triple) std::iota(trend.order.begin(), trend.order.end(), 0U);
   return report::write_trend(trend, style);

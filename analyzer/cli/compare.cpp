@@ -74,8 +74,9 @@ bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& opti
   return options.counters || diff::has_counters_only(refs);
 }
 
-std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style) {
-  return report::write_counters(value_or_throw(session::judged_counters(refs)), style);
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style,
+                            std::optional<std::int64_t> limit) {
+  return report::write_counters(value_or_throw(session::judged_counters(refs, limit)), style);
 }
 
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {

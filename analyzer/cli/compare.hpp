@@ -54,7 +54,8 @@ int tell_notes(const Loaded& loaded, const Options& options, const Wording& word
 bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options);
 
 /// Growth and verdict of every counter; of one snapshot the values. Throws limit.
-std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style);
+std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style,
+                            std::optional<std::int64_t> limit = {});
 
 /// Prints that answer and the notes. Returns the exit code.
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);

@@ -178,7 +178,7 @@ namespace {
 
 struct FleetTrend {
   FleetSlice slice;
-  session::JudgedSeries judged;
+  TrendReport trend;
   std::vector<SnapshotRef> refs;
 };
 
@@ -229,20 +229,22 @@ FleetTrend judge_fleet(const FleetQuestion& asked) {
   std::vector<SnapshotRef> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
   const std::optional<double> floor =
       asked.floor ? std::optional(static_cast<double>(*asked.floor)) : std::optional<double>();
-  session::JudgedSeries judged = value_or_throw(session::judge_series(refs, slice.view, asked.limit, floor));
-  GrowthReport& overall = judged.trend.series.overall;
+  TrendReport trend = value_or_throw(session::judge_series(refs, slice.view, asked.limit, floor));
+  GrowthReport& overall = trend.series.overall;
   overall.notes.add_all(slice.notes);
   tell_verdicts(slice.instances, slice.unit, overall.notes);
   add_notes(grid.notes, steps, slice.pivot_or_null(), overall);
-  // After a restart the series begins later: growth is counted over the same snapshots.
+  // Of one life of a process: growth is counted over the same snapshots.
   std::vector<MomentPair> ends;
-  const std::size_t left_out = judged.trend.left_out;
+  const std::size_t first = trend.left_out, last = refs.size() - trend.left_after - 1;
   for (std::size_t i = 0; i < grid.ends.size(); ++i)
-    ends.emplace_back(grid.steps[left_out].members[i], grid.ends[i].second);
-  const std::vector<SnapshotRef> judged_refs(refs.begin() + static_cast<std::ptrdiff_t>(left_out), refs.end());
+    ends.emplace_back(grid.steps[first].members[i],
+                      trend.left_after > 0 ? grid.steps[last].members[i] : grid.ends[i].second);
+  const std::vector<SnapshotRef> judged_refs(refs.begin() + static_cast<std::ptrdiff_t>(first),
+                                             refs.begin() + static_cast<std::ptrdiff_t>(last + 1));
   count_instances(slice.from, ends, judged_refs, slice.pivot_or_null(), overall);
   lead_on(asked, *steps.front().members.front(), overall);
-  return FleetTrend{std::move(slice), std::move(judged), std::move(refs)};
+  return FleetTrend{std::move(slice), std::move(trend), std::move(refs)};
 }
 
 /// `refs`: of single snapshots, what was noted while they were read is said.
@@ -286,7 +288,7 @@ int fleet_diff(const FleetQuestion& asked) {
 
 int fleet_trend(const FleetQuestion& asked) {
   const FleetTrend trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
-  return print_answer(report::write_trend(trend.judged.trend, trend.slice.style), trend.slice.style, trend.refs);
+  return print_answer(report::write_trend(trend.trend, trend.slice.style), trend.slice.style, trend.refs);
 }
 
 int fleet_outliers(const FleetQuestion& asked) {

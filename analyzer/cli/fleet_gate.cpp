@@ -46,7 +46,7 @@ class FleetGate {
     std::vector<fleet::Step> steps;
     for (const fleet::Committed* const one : life.snapshots) steps.push_back({{one}});
     const std::vector<SnapshotRef> refs = fetch_refs(slice_, made_whole(slice_, std::move(steps)), 0);
-    session::GateSeries series{value_or_throw(session::judge_series(refs, slice_.view)).trend, false};
+    session::GateSeries series{value_or_throw(session::judge_series(refs, slice_.view)), false};
     GateReport report = judge_gate(std::move(series), wanted_, rules_);
     for (GateFinding& finding : report.findings) take(std::move(finding), instance);
     const bool is_worst = out_.budgets.empty() || (report.is_breached() && !has_breached_);

@@ -130,6 +130,9 @@ void bridge_gaps(Comparison& comparison);
 /// stack (README.md, "Numbers").
 std::optional<SinceBaseline> find_since_baseline(const Comparison& comparison);
 
+/// inuse_space -> alloc_space; null where the snapshot has no such column.
+const Column* allocations_beside(const Snapshot& snapshot, const std::string& metric);
+
 /// Frames by resolving ids; keeps what it reads alive.
 class ComparisonView : public StackView {
  public:

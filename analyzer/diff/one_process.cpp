@@ -11,13 +11,6 @@ namespace {
 /// Without pids: in fewer stacks the allocations of a longer-lived other process may all be more by chance.
 constexpr std::size_t kFewStacksForProof = 5;
 
-/// inuse_space -> alloc_space; null where the snapshot has no such column.
-const Column* allocations_beside(const Snapshot& snapshot, const std::string& metric) {
-  constexpr std::string_view kLive = "inuse_";
-  if (!metric.starts_with(kLive)) return nullptr;
-  return snapshot.column("alloc_" + metric.substr(kLive.size()));
-}
-
 /// What the facts say; the columns are looked at apart.
 bool may_be_one_process(const Side& first, const Side& last) {
   const Snapshot& a = *first.ref.snapshot;
@@ -103,6 +96,12 @@ double variance_since(const Allocated& stack) {
 }
 
 }  // namespace
+
+const Column* allocations_beside(const Snapshot& snapshot, const std::string& metric) {
+  constexpr std::string_view kLive = "inuse_";
+  if (!metric.starts_with(kLive)) return nullptr;
+  return snapshot.column("alloc_" + metric.substr(kLive.size()));
+}
 
 std::optional<SinceBaseline> find_since_baseline(const Comparison& c) {
   const Side& first = c.sides.front();

@@ -120,10 +120,10 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
            "the "
            "snapshot's total is in [unattributed]");
   }
-  if (report.trend.left_out > 0)
-    term("Restart",
-         counted(report.trend.left_out, "snapshot") +
-             " before it are shown in the plot and compared with nothing: " + safe(bounded(report.trend.restart, 400)));
+  if (!report.trend.restart.empty())
+    term("Restart", counted(report.trend.left_out + report.trend.left_after, "snapshot") +
+                        " of another life are shown in the plot and compared with nothing: " +
+                        safe(bounded(report.trend.restart, 400)));
   if (!report.trend.axis.note.empty()) term("Times", safe(bounded(report.trend.axis.note, 400)));
   if (report.redacted) term("Names", "replaced by tokens, the same token for the same name everywhere");
   return out + "</dl></details>\n";

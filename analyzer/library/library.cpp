@@ -100,9 +100,7 @@ Result<TrendReport> judge(std::span<const SnapshotRef> snapshots, const DiffOpti
   if (snapshots.size() < 3)
     return Error{ErrorCode::usage,
                  "too few snapshots for a trend: found " + std::to_string(snapshots.size()) + ", expected at least 3"};
-  Result<session::JudgedSeries> judged = session::judge_series(snapshots, options, limit);
-  if (!judged) return std::move(judged).error();
-  return std::move(judged->trend);
+  return session::judge_series(snapshots, options, limit);
 }
 
 Result<GateReport> check_gate(std::span<const SnapshotRef> snapshots, const GateOptions& options,

@@ -11,21 +11,27 @@
 namespace snapdiff::postmortem {
 namespace {
 
+/// Where the snapshots are moments of iterations, the culprits of a report on bytes in use are what these leave behind.
+Status tell_iterations(std::span<const SnapshotRef> snapshots, const DiffOptions& view, GrowthReport& report) {
+  constexpr std::string_view kLeft = "left_space";
+  const auto has_left = [&](const SnapshotRef& ref) { return ref.snapshot->column(kLeft) != nullptr; };
+  if (report.metric != "inuse_space" || !std::all_of(snapshots.begin(), snapshots.end(), has_left)) return ok();
+  DiffOptions left_view = view;
+  left_view.metric = kLeft;
+  left_view.by = GroupBy::stack;
+  Result<SeriesReport> series = diff::diff_series(snapshots, left_view);
+  if (!series) return std::move(series).error();
+  story::tell_iterations(report, trend::analyse(*std::move(series), std::nullopt));
+  return ok();
+}
+
 Status add_growth(std::span<const SnapshotRef> snapshots, const Request& request, Postmortem& out) {
   DiffOptions view = request.view;
   view.by = GroupBy::stack;
-  // The first view is of all snapshots: its steps are kept where a restart leaves some of them out.
-  const auto diff_part = [&](std::span<const SnapshotRef> part) {
-    Result<SeriesReport> series = diff::diff_series(part, view);
-    if (series && out.steps.empty()) out.steps = series->steps;
-    return series;
-  };
-  Result<TrendReport> trend = trend::judge_since_restart(snapshots, diff_part, request.limit);
+  Result<TrendReport> trend = judge_series(snapshots, view, request.limit);
   if (!trend) return std::move(trend).error();
   out.trend = *std::move(trend);
-  story::tell(out.trend);
-  if (Status told = tell_iterations(snapshots.subspan(out.trend.left_out), view, out.trend.series.overall); !told)
-    return told;
+  out.steps = out.trend.steps;
   view.by = GroupBy::function;
   Result<GrowthReport> functions = diff::diff(out.growth().baseline, out.growth().current, view);
   if (!functions) return std::move(functions).error();
@@ -90,17 +96,24 @@ void add_notes(std::span<const SnapshotRef> snapshots, Postmortem& out) {
 
 }  // namespace
 
-Status tell_iterations(std::span<const SnapshotRef> snapshots, const DiffOptions& view, GrowthReport& report) {
-  constexpr std::string_view kLeft = "left_space";
-  const auto has_left = [&](const SnapshotRef& ref) { return ref.snapshot->column(kLeft) != nullptr; };
-  if (report.metric != "inuse_space" || !std::all_of(snapshots.begin(), snapshots.end(), has_left)) return ok();
-  DiffOptions left_view = view;
-  left_view.metric = kLeft;
-  left_view.by = GroupBy::stack;
-  Result<SeriesReport> series = diff::diff_series(snapshots, left_view);
-  if (!series) return std::move(series).error();
-  story::tell_iterations(report, trend::analyse(*std::move(series), std::nullopt));
-  return ok();
+Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& view,
+                                 std::optional<std::int64_t> limit, std::optional<double> floor) {
+  const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, view, floor); };
+  Result<TrendReport> trend = trend::judge_in_life(snapshots, diff_part, limit, floor);
+  if (!trend) return trend;
+  story::tell(*trend);
+  const auto judged = snapshots.subspan(trend->left_out, trend->series.steps.size());
+  if (Status told = tell_iterations(judged, view, trend->series.overall); !told) return std::move(told).error();
+  return trend;
+}
+
+Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& view) {
+  Result<GrowthReport> report = diff::diff(baseline, current, view);
+  if (!report) return report;
+  story::tell(*report);
+  const SnapshotRef pair[] = {baseline, current};
+  if (Status told = tell_iterations(pair, view, *report); !told) return std::move(told).error();
+  return report;
 }
 
 Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request request) {

@@ -273,13 +273,17 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
   std::vector<Finding> out;
   const auto tell = [&](const auto&... parts) { say(out, Finding::Kind::not_this, parts...); };
   const GrowthReport& report_growth = report.growth();
-  if (report.trend.left_out > 0) {
+  if (!report.trend.restart.empty()) {
+    const bool after = report.trend.left_after > 0;
+    const std::size_t left_out = report.trend.left_out + report.trend.left_after;
     Writer text;
-    text << "A restart is suspected before ";
-    snapshot_text(text, report, 0) << ": " << report.trend.restart << ". "
-                                   << amount_of(report.trend.left_out, "snapshot") << " before it "
-                                   << (report.trend.left_out == 1 ? "is" : "are")
-                                   << " left out, never compared across it.";
+    text << "A restart is suspected " << (after ? "after " : "before ");
+    snapshot_text(text, report, after ? report.trend.series.steps.size() - 1 : 0)
+        << ": " << report.trend.restart << ". " << amount_of(left_out, "snapshot")
+        << (after && report.trend.left_out > 0 ? " of other lives "
+            : after                            ? " after it "
+                                               : " before it ")
+        << (left_out == 1 ? "is" : "are") << " left out, never compared across it.";
     tell(text.take());
   }
   if (!has_stacks(report)) return out;

@@ -28,9 +28,13 @@ struct Request : PostmortemHead {
 /// Errors: those of the diff.
 Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request request);
 
-/// Where the snapshots are moments of iterations (they have the column left_space): the culprits of a report on
-/// bytes in use are what iterations leave behind. `view`: as the report was made. Errors: those of the diff.
-Status tell_iterations(std::span<const SnapshotRef> snapshots, const DiffOptions& view, GrowthReport& report);
+/// A series judged within one life, with what it says: of moments of iterations (snapshots with the column left_space)
+/// what these leave behind. `floor`: of objects as well (diff_series). Errors: those of the diff.
+Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& view,
+                                 std::optional<std::int64_t> limit, std::optional<double> floor = {});
+
+/// The same of two snapshots, without a verdict.
+Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& view);
 
 /// Patterns to look for (README.md, "Hint rules"). Null: none.
 struct Rule;

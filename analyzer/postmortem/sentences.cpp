@@ -170,9 +170,7 @@ Prose limit_of(const Postmortem& report) {
       break;
     case Forecast::Kind::reached: out << "The limit of " << limit << " is reached already."; break;
     case Forecast::Kind::never:
-      out << "The limit of " << limit
-          << " is not in sight: in these snapshots the total may as well not rise at all (the band of its slope "
-             "includes 0).";
+      out << "The limit of " << limit << " is not in sight: nothing in these snapshots is GROWING.";
       break;
     case Forecast::Kind::ahead: {
       const Forecast& f = trend.forecast;

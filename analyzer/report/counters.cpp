@@ -122,9 +122,24 @@ class CounterSheet {
     }
     if (judged_ && told == 0 && !single_)
       lines.push_back({"verdict", {{"no counter is GROWING or RISING", Paint::none}}});
+    if (report_.limit && !single_) forecasts(lines);
     if (!report_.axis.note.empty())
       lines.push_back({"times", {{printable(report_.axis.note, style_.utf8), Paint::none}}});
     return headline_text(lines, style_) + "\n";
+  }
+
+  /// When each counter that is GROWING meets the limit.
+  void forecasts(std::vector<HeadLine>& lines) const {
+    const std::string limit = value_text(*report_.limit, "bytes");
+    std::size_t told = 0;
+    for (const CounterRow& row : report_.rows) {
+      if (row.forecast.kind == Forecast::Kind::none || told++ == kReasonsShown) continue;
+      lines.push_back(
+          {"forecast",
+           {{printable(row.name, style_.utf8) + ": " + limit + forecast_text(row.forecast, report_.axis.step_seconds),
+             Paint::none}}});
+    }
+    if (told == 0) lines.push_back({"forecast", {{limit + forecast_text({Forecast::Kind::never}, 0), Paint::none}}});
   }
 
   /// The value of a single snapshot, else growth, before and after.

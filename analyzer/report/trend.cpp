@@ -263,6 +263,7 @@ void head_fields(JsonWriter& json, const TrendReport& trend) {
     if (step.other_build) json.field("other_build", true);
   });
   json.field("left_out", static_cast<std::int64_t>(trend.left_out));
+  if (trend.left_after > 0) json.field("left_after", static_cast<std::int64_t>(trend.left_after));
   json.field_or_null("restart", trend.restart);
   json.field("step_seconds", trend.axis.step_seconds > 0 ? trend.axis.step_seconds : std::nan(""));
   json.field("even", trend.axis.even());

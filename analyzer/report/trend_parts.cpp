@@ -9,32 +9,11 @@
 namespace snapdiff::report {
 namespace {
 
-bool has_times(const TrendReport& trend) { return trend.axis.step_seconds > 0; }
-
 std::string steps_text(double steps) { return counted(std::llround(std::min(steps, 9e15)), "snapshot"); }
 
 HeadLine forecast_line(const TrendReport& trend) {
   const std::string limit = value_text(*trend.limit, trend.series.overall.unit);
-  const Forecast& forecast = trend.forecast;
-  std::string text;
-  switch (forecast.kind) {
-    case Forecast::Kind::none: text = limit + ": insufficient points to say when"; break;
-    case Forecast::Kind::reached: text = limit + " is reached already"; break;
-    case Forecast::Kind::never:
-      text = limit + ": never, as far as these snapshots say: the band of the slope holds 0";
-      break;
-    case Forecast::Kind::ahead:
-      text = limit + " in " + steps_text(forecast.steps) + " (" +
-             std::to_string(std::llround(std::min(forecast.soonest, 9e15))) + " to " +
-             std::to_string(std::llround(std::min(forecast.latest, 9e15))) + ")";
-      if (has_times(trend)) {
-        const double step = trend.axis.step_seconds;
-        text += ", that is " + duration_text(forecast.steps * step) + " (" + duration_text(forecast.soonest * step) +
-                " to " + duration_text(forecast.latest * step) + ")";
-      }
-      break;
-  }
-  return {"forecast", {{text, Paint::none}}};
+  return {"forecast", {{limit + forecast_text(trend.forecast, trend.axis.step_seconds), Paint::none}}};
 }
 
 HeadLine scenario_line(const TrendReport& trend) {
@@ -76,6 +55,22 @@ Selection select_scenario(const TrendReport& trend, const Style& style) {
 
 }  // namespace
 
+std::string forecast_text(const Forecast& forecast, double step) {
+  switch (forecast.kind) {
+    case Forecast::Kind::none: return ": insufficient points to say when";
+    case Forecast::Kind::reached: return " is reached already";
+    case Forecast::Kind::never: return ": never, as far as these snapshots say: nothing is GROWING";
+    case Forecast::Kind::ahead: break;
+  }
+  std::string text = " in " + steps_text(forecast.steps) + " (" +
+                     std::to_string(std::llround(std::min(forecast.soonest, 9e15))) + " to " +
+                     std::to_string(std::llround(std::min(forecast.latest, 9e15))) + ")";
+  if (step > 0)
+    text += ", that is " + duration_text(forecast.steps * step) + " (" + duration_text(forecast.soonest * step) +
+            " to " + duration_text(forecast.latest * step) + ")";
+  return text;
+}
+
 std::int64_t per_loop(const TrendReport& trend, std::int64_t growth) {
   const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
   return growth / rounds / trend.scenario->loops;
@@ -109,11 +104,13 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   std::vector<HeadLine> more;
   if (trend.scenario) more.push_back(scenario_line(trend));
   if (trend.limit) more.push_back(forecast_line(trend));
-  if (trend.left_out > 0)
-    more.push_back(
-        {"restart",
-         {{counted(trend.left_out, "snapshot") + " before it left out: " + printable(trend.restart, style.utf8),
-           Paint::none}}});
+  if (!trend.restart.empty()) {
+    std::string left_out;
+    if (trend.left_out > 0) left_out = counted(trend.left_out, "snapshot") + " before";
+    if (trend.left_after > 0)
+      left_out += (left_out.empty() ? "" : ", ") + counted(trend.left_after, "snapshot") + " after";
+    more.push_back({"restart", {{left_out + " left out: " + printable(trend.restart, style.utf8), Paint::none}}});
+  }
   if (std::string from = releases_text(trend.series, trend.left_out, style.utf8); !from.empty())
     more.push_back({"releases", {{std::move(from), Paint::none}}});
   if (!trend.axis.note.empty()) more.push_back({"times", {{trend.axis.note, Paint::none}}});

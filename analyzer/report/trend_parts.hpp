@@ -17,6 +17,10 @@ inline bool is_judged(const TrendReport& trend) { return trend.series.steps.size
 /// Rows by rank, as many as the style shows; people are not shown flat ones. `others` is the rest.
 Selection select_rows(const TrendReport& trend, const Style& style);
 
+/// The words after the limit: " in 30 snapshots (26 to 34), that is 29.5 h (26.3 h to 34.3 h)". `step`: seconds, 0
+/// without.
+std::string forecast_text(const Forecast& forecast, double step);
+
 /// The lines above the table: those of the diff, the trend of the total, the forecast, and what is
 /// not as it should be about the series.
 std::vector<HeadLine> headline(const TrendReport& trend, const Style& style);

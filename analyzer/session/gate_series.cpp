@@ -52,7 +52,7 @@ Result<GateSeries> gate_series(std::span<const SnapshotRef> snapshots, const Dif
     if (snapshots.size() < 2) fail({ErrorCode::usage, "a gate needs at least two snapshots: found 1"});
     if (counters || diff::has_counters_only(snapshots))
       return {trend_of_counters(value_or_throw(judged_counters(snapshots))), true};
-    return {value_or_throw(judge_series(snapshots, options)).trend, false};
+    return {value_or_throw(judge_series(snapshots, options)), false};
   });
 }
 

@@ -65,25 +65,13 @@ void tell_reserved(GrowthReport& report) {
   if (before && after) story::tell_reserved(report, *before, *after);
 }
 
-Result<JudgedSeries> judge_series(std::span<const SnapshotRef> given, const DiffOptions& wanted,
-                                  std::optional<std::int64_t> limit, std::optional<double> floor) {
-  return guarded([&]() -> JudgedSeries {
+Result<TrendReport> judge_series(std::span<const SnapshotRef> given, const DiffOptions& wanted,
+                                 std::optional<std::int64_t> limit, std::optional<double> floor) {
+  return guarded([&]() -> TrendReport {
     const Labelled view = value_or_throw(labelled(given, wanted));
-    const std::span<const SnapshotRef> snapshots = view.snapshots;
-    const DiffOptions& options = view.options;
-    JudgedSeries out;
-    const auto diff_part = [&](std::span<const SnapshotRef> part) {
-      Result<SeriesReport> series = diff::diff_series(part, options, floor);
-      // The first part is all of it: its steps are kept where a restart leaves some of them out.
-      if (series && out.steps.empty()) out.steps = series->steps;
-      return series;
-    };
-    out.trend = value_or_throw(trend::judge_since_restart(snapshots, diff_part, limit, floor));
-    story::tell(out.trend);
-    value_or_throw(
-        postmortem::tell_iterations(snapshots.subspan(out.trend.left_out), options, out.trend.series.overall));
-    tell_objects(out.trend.series.overall, &out.trend.axis);
-    tell_reserved(out.trend.series.overall);
+    TrendReport out = value_or_throw(postmortem::judge_series(view.snapshots, view.options, limit, floor));
+    tell_objects(out.series.overall, &out.axis);
+    tell_reserved(out.series.overall);
     return out;
   });
 }
@@ -92,9 +80,7 @@ Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef
   return guarded([&]() -> GrowthReport {
     const SnapshotRef pair[] = {baseline, current};
     const Labelled view = value_or_throw(labelled(pair, options));
-    GrowthReport report = value_or_throw(diff::diff(view.snapshots[0], view.snapshots[1], view.options));
-    story::tell(report);
-    value_or_throw(postmortem::tell_iterations(view.snapshots, view.options, report));
+    GrowthReport report = value_or_throw(postmortem::compare_pair(view.snapshots[0], view.snapshots[1], view.options));
     tell_objects(report);
     tell_reserved(report);
     return report;
@@ -131,7 +117,7 @@ Result<TrendReport> find_trend(const Loaded& loaded, const DiffOptions& options,
         wanted.floor ? std::optional(static_cast<double>(*wanted.floor)) : std::optional<double>();
     TrendReport report;
     if (!wanted.loops && !wanted.triple) {
-      report = value_or_throw(judge_series(snapshots, options, wanted.limit, floor)).trend;
+      report = value_or_throw(judge_series(snapshots, options, wanted.limit, floor));
     } else {
       SeriesReport series =
           value_or_throw(diff::diff_series(snapshots, options, wanted.loops ? std::optional(0.0) : std::nullopt));
@@ -144,9 +130,9 @@ Result<TrendReport> find_trend(const Loaded& loaded, const DiffOptions& options,
   });
 }
 
-Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots) {
+Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots, std::optional<std::int64_t> limit) {
   Result<CounterReport> counters = diff::diff_counters(snapshots);
-  if (counters) trend::judge_counters(*counters);
+  if (counters) trend::judge_counters(*counters, limit);
   return counters;
 }
 

@@ -15,15 +15,9 @@
 /// The comparisons that are printed and drawn, with what they say (analyzer/story).
 namespace snapdiff::session {
 
-/// A series judged since its last restart, and the steps between all of its snapshots.
-struct JudgedSeries {
-  TrendReport trend;
-  std::vector<SeriesStep> steps;
-};
-
-/// Errors: those of diff::diff_series().
-Result<JudgedSeries> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
-                                  std::optional<std::int64_t> limit = {}, std::optional<double> floor = {});
+/// A series judged within one life of its process. Errors: as of diff::diff_series().
+Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
+                                 std::optional<std::int64_t> limit = {}, std::optional<double> floor = {});
 
 /// Two snapshots. Errors: those of diff::diff().
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);
@@ -45,7 +39,7 @@ struct TrendRequest {
 Result<TrendReport> find_trend(const Loaded& loaded, const DiffOptions& options, const TrendRequest& wanted);
 
 /// Growth and verdict of every counter; of one snapshot the values. Errors: limit.
-Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots);
+Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots, std::optional<std::int64_t> limit = {});
 
 /// What types keep alive and where they are held, where both ends are object graphs; the story stands without it. The
 /// functions above have called it.

@@ -48,10 +48,9 @@ render::Story tell_story(const Compared& compared) {
   DiffOptions options = compared.options;
   options.by = GroupBy::stack;
   render::Story story;
-  JudgedSeries series = value_or_throw(judge_series(refs, options));
-  TrendReport& trend = series.trend;
+  TrendReport trend = value_or_throw(judge_series(refs, options));
   if (trend.series.overall.series_length >= kJudgedFrom) story.verdicts = std::move(trend.verdicts);
-  story.steps = std::move(series.steps);
+  story.steps = std::move(trend.steps);
   story.missing = missing_inputs(compared.loaded);
   story.overall = std::move(trend.series.overall);
   story.order_note = order_of(compared.loaded);

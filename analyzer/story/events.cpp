@@ -74,8 +74,19 @@ Event event_of(const OutOfMemory& failure) {
 }
 
 Event restart_event(const TrendReport& trend) {
-  return {Event::Kind::restart, "The process restarted",
-          prose_of("judged from snapshot", kPageNumbers.before_unit, trend.left_out + 1, " on: ", trend.restart)};
+  const std::size_t last = trend.left_out + trend.series.steps.size();
+  const SeriesStep& step = trend.steps[trend.left_after > 0 ? last : trend.left_out];
+  const bool ended = trend.left_after > 0 && trend.lives.back().size() == trend.left_after && !step.other_process;
+  Writer text;
+  text << "judged " << (trend.left_after > 0 ? "up to" : "from") << " snapshot" << kPageNumbers.before_unit
+       << (trend.left_after > 0 ? last : trend.left_out + 1) << (trend.left_after > 0 ? ": " : " on: ")
+       << trend.restart;
+  if (trend.left_after > 0 && !ended) text << ", too few snapshots since";
+  return {Event::Kind::restart,
+          step.other_process ? "The process restarted"
+          : ended            ? "The total collapsed at the end"
+                             : "The total collapsed",
+          text.take()};
 }
 
 }  // namespace snapdiff::story

@@ -16,10 +16,10 @@ namespace {
 
 /// A function whose paths are judged already is not judged once more for what is left of it.
 constexpr double kUnexplained = 0.3;
+/// Of all growth: what rises by less, and is not sure to, is no answer to why the heap grew.
+constexpr double kHeadline = 0.02;
 /// Of what runs through a function, this much has to have grown for all of it to be its leak.
 constexpr double kPureInAll = 0.8;
-
-bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
 
 std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   if (!judge.has_series()) return {};
@@ -51,6 +51,9 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
       out[p] = paths.are_types() ? judge.judge_type(rows) : judge.judge(rows);
     }
   });
+  // Beside what is GROWING, what rises may be a piece of it.
+  if (std::none_of(out.begin(), out.end(), [](const Verdict& v) { return v.word == "GROWING"; }))
+    trend::allow_for_many(out);
   return out;
 }
 
@@ -272,7 +275,7 @@ bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const Functi
   std::vector<std::uint32_t> most = pieces;
   most.erase(std::max_element(most.begin(), most.end(),
                               [&](std::uint32_t a, std::uint32_t b) { return paths[a].growth < paths[b].growth; }));
-  return climbs(judge_some(paths, judge, sum, most));
+  return trend::climbs(judge_some(paths, judge, sum, most));
 }
 
 bool is_explained(double growth, double known, double floor) {
@@ -349,7 +352,12 @@ Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<con
   }
   // Lost bytes cannot be a cache that fills: all of their growth is a leak.
   if (judge.is_judged() && paths.report().metric != kLostSpace) {
-    for (std::size_t p = 0; p < paths.size(); ++p) chosen[p] = grew[p] != 0 && climbs(out.verdict_of(p));
+    const double least = kHeadline * static_cast<double>(paths.report().grew);
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      const Verdict& verdict = out.verdict_of(p);
+      const bool small = verdict.word == "RISING" && static_cast<double>(paths[p].growth) < least;
+      chosen[p] = grew[p] != 0 && trend::climbs(verdict) && !small;
+    }
     if (!paths.are_types()) add_function_sums(paths, judge, out, chosen);
     out.growing = weights_of(paths, chosen, false);
     out.judged = out.growing.all > 0;

@@ -86,6 +86,21 @@ void drop_small(const Evidence& evidence, Story& story) {
   story.only_small = found > 0 && story.culprits.empty();
 }
 
+/// One path has one verdict: that which allows for all others.
+void allow_for_others(const Evidence& evidence, std::vector<Culprit>& culprits) {
+  for (Culprit& culprit : culprits) {
+    if (culprit.verdict.word != "RISING") continue;
+    for (std::uint32_t p = 0; p < evidence.paths.size(); ++p) {
+      const auto rows = evidence.paths.rows(evidence.paths[p]);
+      if (rows.empty() || rows.size() != culprit.rows.size() ||
+          !std::binary_search(culprit.rows.begin(), culprit.rows.end(), rows[0]))
+        continue;
+      culprit.verdict = evidence.explained.verdict_of(p);
+      break;
+    }
+  }
+}
+
 /// Exact growth below which nothing is said.
 double net_of(const std::vector<Culprit>& culprits) {
   double sum = 0;
@@ -141,6 +156,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
   drop_small(evidence, story);
   keep_enough(story.culprits, story.explained);
+  if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);
   const double all = explained.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
   story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
   std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
@@ -233,6 +249,13 @@ void put_first(GrowthReport& report, Event event) {
   report.story = std::move(story);
 }
 
+/// Many small leaks add up to one that no function shows.
+void tell_total(const TrendReport& trend, Story& story) {
+  if (trend.whole.word != "GROWING" || !story.culprits.empty()) return;
+  story.verdict = trend.whole.word;
+  story.no_culprit = total_text(trend.series.overall, trend.whole);
+}
+
 }  // namespace
 
 void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
@@ -246,7 +269,14 @@ void tell(TrendReport& trend) {
   const bool by_stack = overall.options.by == GroupBy::stack;
   tell_since(trend.left_out + 1, overall,
              by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
-  if (trend.left_out > 0) put_first(overall, restart_event(trend));
+  if (overall.story == nullptr) return;
+  auto story = std::make_shared<Story>(*overall.story);
+  tell_total(trend, *story);
+  tell_lives(trend, *story);
+  if (!trend.restart.empty()) story->events.insert(story->events.begin(), restart_event(trend));
+  overall.story = std::move(story);
+  trend.all.reset();
+  if (trend.limit) trend.forecast = forecast_of(trend);
 }
 
 }  // namespace snapdiff::story

@@ -99,6 +99,16 @@ std::vector<Event> events_of(const GrowthReport& report);
 Event event_of(const OutOfMemory& failure);
 Event restart_event(const TrendReport& trend);
 
+/// When the culprits that are GROWING, or the total where that is and no culprit, meet the limit over all
+/// else.
+Forecast forecast_of(const TrendReport& trend);
+
+/// "the total grows by 249 KiB a snapshot: no single function explains it".
+std::string total_text(const GrowthReport& report, const Verdict& whole);
+
+/// Says of each culprit that grows in how many lives of the process it did.
+void tell_lives(const TrendReport& trend, Story& story);
+
 /// Fills the texts of a story and of its culprits. `axis`: null without times.
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story);
 

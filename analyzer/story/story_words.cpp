@@ -198,6 +198,12 @@ class Words {
 
 }  // namespace
 
+std::string total_text(const GrowthReport& report, const Verdict& whole) {
+  const auto slope = std::llround(std::clamp(whole.slope, 0.0, 9e18));
+  return "the total grows by " + value_text(slope, report.unit, false, kPageNumbers) +
+         " a snapshot: no single function explains it";
+}
+
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story) {
   Words(report, axis, story).fill();
 }

@@ -3,17 +3,25 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/trend/rule.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/concat.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/parallel.hpp"
 
 namespace snapdiff::trend {
 namespace {
 
-// A collector that runs often looks like a restart each time; a process seldom restarts thrice.
-constexpr std::size_t kMostRestarts = 2;
+// A collector that runs often looks like a restart each time; a process seldom restarts thrice in a few snapshots.
+constexpr std::size_t kMostCollapses = 2;
+
+/// Snapshots that a process may leave of its end: the last dump at exit, and one before it.
+constexpr std::size_t kRemains = 2;
 
 constexpr int kOthers = 2;
+
+// Odds of being wrong that a single series may have to be called RISING: what the rule asks of it.
+constexpr double kMostDoubtful = .5;
 
 int rank(const Verdict& verdict) {
   if (verdict.word == "GROWING") return 0;
@@ -39,18 +47,11 @@ std::vector<std::uint32_t> ranked(const GrowthReport& report, const std::vector<
 Verdict judge_total(const SeriesReport& series, const TimeAxis& axis) {
   std::vector<double> totals;
   for (const SeriesStep& step : series.steps) totals.push_back(static_cast<double>(step.total));
-  const GrowthReport& overall = series.overall;
   Points points;
   points.values = totals;
   points.times = axis.places;
-  points.unit = overall.unit;
-  if (overall.has_error && std::isfinite(overall.total_error)) {
-    if (overall.rounded) {
-      points.error.variance = overall.total_error * overall.total_error / 2;
-    } else {
-      points.error.sample = overall.total_sample;
-    }
-  }
+  points.unit = series.overall.unit;
+  points.error = error_of_total(series.overall);
   return judge(points);
 }
 
@@ -105,6 +106,32 @@ std::vector<bool> judged_rows(const GrowthReport& report) {
 
 }  // namespace
 
+PointError error_of_total(const GrowthReport& report) {
+  if (!report.has_error || !std::isfinite(report.total_error)) return {};
+  if (report.rounded) return {report.total_error * report.total_error / 2, 0};
+  return {0, report.total_sample};
+}
+
+void allow_for_many(std::span<Verdict> verdicts) {
+  std::vector<Verdict*> climbing;
+  std::size_t judged = 0;
+  for (Verdict& verdict : verdicts) {
+    if (verdict.word.empty()) continue;
+    ++judged;
+    if (climbs(verdict)) climbing.push_back(&verdict);
+  }
+  // Benjamini and Hochberg: of the k surest, the least sure may be wrong with k chances in the number that was asked.
+  std::stable_sort(climbing.begin(), climbing.end(), [](const Verdict* a, const Verdict* b) { return a->p > b->p; });
+  std::size_t k = climbing.size();
+  while (k > 0 && (1 - climbing[k - 1]->p) * static_cast<double>(judged) > kMostDoubtful * static_cast<double>(k)) --k;
+  for (; k < climbing.size(); ++k) {
+    Verdict& verdict = *climbing[k];
+    if (verdict.word == "GROWING") continue;
+    verdict.word = "NOISY";
+    verdict.reason = concat("rose, but of ", judged, " one may rise so by chance; ", p_text(verdict.p));
+  }
+}
+
 Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis) {
   const std::size_t n = overall.series_length;
   thread_local std::vector<double> values, counts;
@@ -148,39 +175,61 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
   return verdicts;
 }
 
-std::size_t judged_from(const SeriesReport& series) {
-  std::size_t from = 0;
-  std::size_t collapses = 0;
-  std::size_t last_collapse = 0;
-  for (std::size_t i = 1; i < series.steps.size(); ++i) {
-    const SeriesStep& step = series.steps[i];
-    if (step.restart.empty()) continue;
-    if (step.other_process) {
-      from = i;
-      collapses = 0;
-    } else {
-      ++collapses;
-      last_collapse = i;
-    }
+namespace {
+
+std::vector<Life> split(const SeriesReport& series, bool at_collapses) {
+  std::vector<Life> lives;
+  const std::vector<SeriesStep>& steps = series.steps;
+  std::size_t first = 0;
+  for (std::size_t i = first + 1; i < steps.size(); ++i) {
+    if (steps[i].restart.empty() || !(at_collapses || steps[i].other_process)) continue;
+    lives.push_back({first, i});
+    first = i;
   }
-  return collapses > 0 && collapses <= kMostRestarts ? std::max(from, last_collapse) : from;
+  lives.push_back({first, steps.size()});
+  return lives;
 }
 
-Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                        std::optional<std::int64_t> limit, std::optional<double> floor) {
+bool is_long(const Life& life) { return life.size() >= kJudgedFrom; }
+
+}  // namespace
+
+std::vector<Life> lives_of(const SeriesReport& series) {
+  std::vector<Life> known = split(series, false), lives = split(series, true);
+  std::size_t in_long = 0;
+  for (const Life& life : lives) in_long += is_long(life) ? life.size() : 0;
+  const bool collects = lives.size() > known.size() + kMostCollapses && 2 * in_long < series.steps.size();
+  return collects ? known : lives;
+}
+
+Life judged_life(std::span<const Life> lives) {
+  const auto last = [&](auto&& wanted) { return std::find_if(lives.rbegin(), lives.rend(), wanted); };
+  auto life = last(is_long);
+  if (life == lives.rend()) life = last([](const Life& each) { return each.size() > kRemains; });
+  if (life == lives.rend()) life = last([](const Life& each) { return each.size() > 1; });
+  return life == lives.rend() ? Life{lives.front().first, lives.back().end} : *life;
+}
+
+Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
+                                  std::optional<std::int64_t> limit, std::optional<double> floor) {
   Result<SeriesReport> series = diff(snapshots);
   if (!series) return std::move(series).error();
-  const std::size_t from = judged_from(*series);
-  const std::string restart = series->steps[from].restart;
-  if (from > 0 && from + 1 < snapshots.size()) {
-    series = diff(snapshots.subspan(from));
+  std::vector<SeriesStep> steps = series->steps;
+  std::vector<Life> lives = lives_of(*series);
+  const Life life = judged_life(lives);
+  std::shared_ptr<const GrowthReport> all;
+  if (life.size() < snapshots.size()) {
+    all = std::make_shared<GrowthReport>(std::move(series->overall));
+    series = diff(snapshots.subspan(life.first, life.size()));
     if (!series) return std::move(series).error();
   }
   TrendReport report = analyse(*std::move(series), limit, floor);
-  if (report.series.steps.size() < snapshots.size()) {
-    report.left_out = from;
-    report.restart = restart;
-  }
+  report.left_out = life.first;
+  report.left_after = snapshots.size() - life.end;
+  if (life.size() < snapshots.size()) report.restart = steps[report.left_after > 0 ? life.end : life.first].restart;
+  report.steps = std::move(steps);
+  report.lives = std::move(lives);
+  report.all = std::move(all);
   return report;
 }
 
@@ -188,10 +237,13 @@ TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std:
   TrendReport report;
   report.axis = time_axis(series);
   report.verdicts = judge_rows(series.overall, &report.axis, floor);
+  // Two snapshots show growth, not a trend: their rows are there all the same.
+  if (report.verdicts.empty()) report.verdicts.resize(series.overall.rows.size());
   report.order = ranked(series.overall, report.verdicts);
   report.whole = judge_total(series, report.axis);
   report.limit = limit;
   if (limit) report.forecast = forecast_of(report.whole, series.steps.back().total, series.steps.size(), *limit);
+  report.lives = {{0, series.steps.size()}};
   report.series = std::move(series);
   return report;
 }

@@ -42,7 +42,8 @@ void thin(std::vector<double>& values) {
 
 }  // namespace
 
-void judge_counters(CounterReport& report) {
+void judge_counters(CounterReport& report, std::optional<std::int64_t> limit) {
+  report.limit = limit;
   SeriesReport series;
   for (const SnapshotRef& snapshot : report.snapshots) {
     series.steps.emplace_back();
@@ -71,6 +72,9 @@ void judge_counters(CounterReport& report) {
     row.verdict.slope /= stretch;
     row.verdict.slope_low /= stretch;
     row.verdict.slope_high /= stretch;
+    if (!limit || row.unit != "bytes" || row.verdict.word != "GROWING") continue;
+    row.forecast = forecast(known.values, known.values, judge(points), static_cast<double>(*limit));
+    for (double* steps : {&row.forecast.steps, &row.forecast.soonest, &row.forecast.latest}) *steps *= stretch;
   }
 }
 

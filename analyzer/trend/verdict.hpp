@@ -64,22 +64,40 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
 /// The verdict of one row; the caller gives the floor.
 Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis = nullptr);
 
-/// The first snapshot of the part to judge: the one after the last restart; 0 without one. Totals that
-/// collapse again and again (a collector at work) are no restarts.
-std::size_t judged_from(const SeriesReport& series);
+/// The known error of the totals of a series.
+PointError error_of_total(const GrowthReport& report);
+
+/// When the total meets the limit: `climbing`, whose verdict it is, continues, and the rest stays as it was in the last
+/// half. Growth that bends upwards beyond its error continues to bend. Never where the band holds 0.
+Forecast forecast(std::span<const double> climbing, std::span<const double> total, const Verdict& verdict,
+                  double limit);
+
+/// Some of many series that are judged one by one rise by chance: the less sure a rise is, the fewer there may be.
+/// RISING becomes NOISY where the false discovery rate would be more than a single series has; GROWING stays.
+void allow_for_many(std::span<Verdict> verdicts);
+
+inline bool climbs(const Verdict& verdict) { return verdict.word == "GROWING" || verdict.word == "RISING"; }
+
+/// The lives of the process: parts between restarts and collapses of the total. Totals that collapse again and again
+/// within a few snapshots (a collector at work) split nothing.
+std::vector<Life> lives_of(const SeriesReport& series);
+
+/// The life to judge: the last of kJudgedFrom snapshots; where none is so long, the last of more than two: a process
+/// leaves one or two of its end.
+Life judged_life(std::span<const Life> lives);
 
 /// Times of the snapshots, from inside the inputs.
 TimeAxis time_axis(const SeriesReport& series);
 
-/// Fills the time axis and the verdicts.
-void judge_counters(CounterReport& report);
+/// Fills the time axis, the verdicts, and with a limit the forecasts of what is GROWING.
+void judge_counters(CounterReport& report, std::optional<std::int64_t> limit = {});
 
 /// Makes the view of a part of a series: diff::diff_series() with the caller's options.
 using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRef>)>;
 
-/// The trend of two or more snapshots since the last restart. Errors: what `diff` returns.
-Result<TrendReport> judge_since_restart(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                        std::optional<std::int64_t> limit, std::optional<double> floor = {});
+/// The trend of two or more snapshots within one life. Errors: what `diff` returns.
+Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
+                                  std::optional<std::int64_t> limit, std::optional<double> floor = {});
 
 /// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor = {});

@@ -19,6 +19,7 @@ namespace snapdiff {
 ///   growth     last - first. Cumulative: what was counted in between; where it runs backwards the
 ///              counter restarted, and that step counted its value itself (resets: how often)
 ///   half_unit  the largest half of a rounding step among the values
+///   forecast   of levels in bytes, where a limit was given
 ///   verdict    of the known values of levels; word "" for cumulative counters and fewer than three values
 struct CounterRow {
   std::string name;
@@ -30,6 +31,7 @@ struct CounterRow {
   std::uint64_t resets = 0;
   std::int64_t half_unit = 0;
   Verdict verdict;
+  Forecast forecast;
 
   std::size_t known() const {
     std::size_t count = 0;
@@ -44,6 +46,7 @@ struct CounterRow {
 struct CounterReport {
   std::vector<SnapshotRef> snapshots;
   TimeAxis axis;
+  std::optional<std::int64_t> limit;
   std::vector<CounterRow> rows;
   Notes notes;
 };

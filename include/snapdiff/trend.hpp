@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,9 +109,20 @@ struct Scenario {
   std::int64_t kept_total = 0;
 };
 
+/// Snapshots of one life of a process, from one restart to the next: [first, end).
+struct Life {
+  std::size_t first = 0;
+  std::size_t end = 0;
+  std::size_t size() const { return end - first; }
+  friend bool operator==(const Life&, const Life&) = default;
+};
+
 /// The trend of a series, per row of its first -> last view.
-///   series    of the snapshots that were judged: those since the last restart
-///   left_out  snapshots before that restart; `restart` says why one is believed
+///   series    of the snapshots that were judged: those of one life
+///   steps     of all snapshots
+///   all       rows of all snapshots, where only a part is judged; null otherwise
+///   lives     of all snapshots, one where nothing restarted
+///   left_out, left_after  snapshots before and after the judged ones; `restart` says why another life is believed
 ///   verdicts  parallel to series.overall.rows
 ///   order     rows of series.overall by rank: GROWING, then RISING, then all others, the heaviest growth first in
 ///             each; or as they were asked to be sorted
@@ -118,7 +130,11 @@ struct Scenario {
 ///   scenario  set where one was asked for: its rows are the answer then
 struct TrendReport {
   SeriesReport series;
+  std::vector<SeriesStep> steps;
+  std::shared_ptr<const GrowthReport> all;
+  std::vector<Life> lives;
   std::size_t left_out = 0;
+  std::size_t left_after = 0;
   std::string restart;
   TimeAxis axis;
   std::vector<Verdict> verdicts;

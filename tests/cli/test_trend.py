@@ -95,7 +95,82 @@ class Trend(CliTest):
         self.assertEqual(len(report["snapshots"]), 9)
         self.assertAlmostEqual(report["rows"][0]["slope"], 1000)
         out, _ = self.run_it("trend", *before, *after)
-        self.assertIn("5 snapshots before it left out", out)
+        self.assertIn("5 snapshots before left out", out)
+
+    def lives(self, lengths, pids=False, fixed=0):
+        """Tracker lines of a process that restarts: a leak and a cache that fills at once, from nothing each time."""
+        lines, at = ['{"k":"header","format":"snapdiff-tracker","version":1,"producer":"test"}'], 0
+        for life, length in enumerate(lengths):
+            for i in range(length):
+                pid = ',"pid":%d' % (4000 + life) if pids else ""
+                lines.append('{"k":"snapshot","id":"s%d","seq":%d,"time":%d%s}' % (at, at, 1767225600 + 3600 * at, pid))
+                rows = [("session_keep (svc.cc:38)", 200000 + 450000 * i + 20000 * (i % 3)),
+                        ("page_cache (svc.cc:28)", min(1 + i, 3) * 6000000 + 30000 * (i % 2))]
+                if fixed:
+                    rows.append(("load_tables (base.cc:10)", fixed))
+                lines += ['{"k":"live","stack":["%s","main (main.cc:1)"],"bytes":%d,"count":%d}' % (name, size, size // 500)
+                          for name, size in rows]
+                lines.append('{"k":"end","id":"s%d","rows":%d}' % (at, len(rows)))
+                at += 1
+        return self.write("lives.sdt.jsonl", "\n".join(lines).encode() + b"\n")
+
+    def test_each_life_between_restarts_is_judged(self):
+        for pids in (True, False):
+            for fixed in (0, 40000000):  # with tables that are loaded at the start the total falls little
+                with self.subTest(pids=pids, fixed=fixed):
+                    series = self.lives([12, 12, 12, 12], pids, fixed)
+                    report = self.trend(series)
+                    self.assertEqual((report["left_out"], report["story"]["headline"]["verdict"]), (36, "GROWING"))
+                    self.assertEqual(report["story"]["culprits"][0]["name"], "session_keep")
+                    out, _ = self.run_it("trend", series, env={"COLUMNS": "160"})
+                    self.assertIn("grew in 4 of 4 lives", out)
+
+    def test_a_burst_is_no_restart(self):
+        rows = lambda i: [(["keep", "main"], [1, 4000000 + 7000 * (i % 3)])] + [
+            (["work%d" % k, "main"], [1, 100000 + (1500000 + 10000 * i if 5 < i < 12 else 0)]) for k in range(4)]
+        report = self.trend(*[self.write("burst%02d.pb.gz" % i, pprof(INUSE, rows(i))) for i in range(20)])
+        self.assertEqual((report["restart"], len(report["snapshots"])), (None, 20))
+
+    def test_totals_that_never_reset_disprove_a_restart(self):
+        kinds = [("alloc_space", "bytes"), ("inuse_space", "bytes")]
+        heaps = [self.write("go%02d.pb.gz" % i, pprof(kinds, [(["f", "main"], [1000000 * (i + 1), 900000 if i < 5 else 90000])]))
+                 for i in range(12)]
+        self.assertIsNone(self.trend(*heaps)["restart"])
+
+    def test_a_restart_a_few_snapshots_ago_does_not_hide_the_leak(self):
+        report = self.trend(self.lives([20, 5]))
+        self.assertEqual((len(report["snapshots"]), report["story"]["headline"]["verdict"]), (20, "GROWING"))
+        out, _ = self.run_it("trend", self.lives([20, 5]))
+        self.assertIn("5 snapshots after left out", out)
+
+    def test_a_process_that_ends_is_judged_before_its_end(self):
+        files = self.heaps(9) + [self.write("svc.0010.heap", tcmalloc([(1, 16, [KEEP, MAIN])]))]
+        report = self.trend(*files)
+        self.assertEqual((len(report["snapshots"]), report["story"]["headline"]["verdict"]), (9, "GROWING"))
+        rows = sum(row["growth"] for row in report["rows"]) + report["others"]["growth"] + report["unattributed"]["growth"]
+        self.assertEqual(rows, report["total"]["growth"])
+
+    def test_a_total_that_grows_without_a_function_that_shows_it(self):
+        heaps = [self.write("many%02d.pb.gz" % i, pprof(INUSE, [(["leaf%03d" % k, "op%03d" % k, "main"], [1, 100000 + 600 * i])
+                                                                for k in range(400)])) for i in range(12)]
+        report = self.trend(*heaps)
+        self.assertEqual((report["story"]["headline"]["verdict"], report["story"]["culprits"]), ("GROWING", []))
+        self.assertEqual(report["story"]["no_culprit"], "the total grows by 234 KiB a snapshot: no single function explains it")
+
+    def test_what_appears_and_stays_is_new(self):
+        heaps = [self.write("new%02d.pb.gz" % i, pprof(INUSE, [(["keep", "main"], [1, 200000])] +
+                                                       ([(["fresh_cache", "main"], [1, 805000 + 300 * (i % 3)])] if i > 3 else [])))
+                 for i in range(12)]
+        self.assertEqual(self.trend(*heaps)["story"]["culprits"][0]["verdict"], "NEW")
+
+    def test_a_forecast_agrees_with_the_headline(self):
+        def heaps(name, value):
+            return [self.write("%s%02d.pb.gz" % (name, i), pprof(INUSE, [(["f", "main"], [1, round(value(i))]), (["g", "main"], [1, 5000000 if 6 < i < 11 and name == "leak" else 1000])])) for i in range(20)]
+        leak = self.trend(*heaps("leak", lambda i: 2000000 + 400000 * i + 30000 * (i % 3)), "--limit", "24MiB")
+        self.assertEqual((leak["story"]["headline"]["verdict"], leak["forecast"]["kind"]), ("GROWING", "ahead"))
+        self.assertLess(leak["forecast"]["soonest"], 40)
+        warm = self.trend(*heaps("warm", lambda i: 9000000 * (1 - 2.7 ** (-i / 4)) + 30000 * (i % 3)), "--limit", "24MiB")
+        self.assertEqual((warm["story"]["headline"]["verdict"], warm["forecast"]["kind"]), ("SATURATING", "never"))
 
     def test_two_programs_are_not_one_series(self):
         def heaps(name, count):

@@ -106,7 +106,7 @@ TEST_CASE("a gate accepts what it was told to accept") {
   Request request;
   const Result<Compared> files = load_compared({kSeries}, {}, request, Fallback::snapshots);
   REQUIRE(files);
-  const Result<JudgedSeries> judged = judge_series(files->loaded.refs(), {});
+  const Result<TrendReport> judged = judge_series(files->loaded.refs(), {});
   REQUIRE(judged);
   GateRequest wanted;
   wanted.budgets = {"1KiB/step"};
@@ -115,7 +115,7 @@ TEST_CASE("a gate accepts what it was told to accept") {
   wanted.until = "9999-12-31";
   Result<GateRules> rules = gate_rules(wanted);
   REQUIRE(rules);
-  const Result<GateAnswer> answer = judge_gate({judged->trend, false}, wanted, *rules);
+  const Result<GateAnswer> answer = judge_gate({*judged, false}, wanted, *rules);
   REQUIRE(answer);
   std::size_t accepted = 0;
   for (const GateFinding& finding : answer->report.findings) accepted += finding.outcome == Outcome::accepted ? 1U : 0U;
@@ -124,7 +124,7 @@ TEST_CASE("a gate accepts what it was told to accept") {
   CHECK(answer->allowance_file == wanted.allowance_file);
   CHECK(answer->report.budgets_with(Outcome::accepted) == 1);
   wanted.accept = {"nobody"};
-  CHECK_FALSE(judge_gate({judged->trend, false}, wanted, *rules));
+  CHECK_FALSE(judge_gate({*judged, false}, wanted, *rules));
   wanted.budgets = {"a lot"};
   CHECK(gate_rules(wanted).error().code == ErrorCode::usage);
 }
