@@ -84,7 +84,8 @@ void find_restart(const Comparison& c, std::size_t s, bool stranger, bool undone
     if (step.restart.empty() && stranger) step.restart = "not one stack in common with the one before: another program";
   }
   step.other_process = !step.restart.empty();
-  if (step.other_process) return;
+  // A device trace ends with its program, and its peak is what is looked at.
+  if (step.other_process || (one_file && before.ref.snapshot->allocator != nullptr)) return;
   if (!at_end && (one_file || goes_on(c, before, after))) return;
   if (collapsed(before, after)) {
     step.restart = "total fell below 30 % of the one before";
