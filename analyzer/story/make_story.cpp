@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/next_command.hpp"
@@ -75,15 +76,21 @@ void order_by_verdict(std::vector<Culprit>& culprits) {
   });
 }
 
-/// Removes functions that grew by less than kLeastLeak. Lost bytes and types count however few they are.
+/// Removes functions that grew by less than kLeastLeak. Where no other one rises, what does not rise is told as where
+/// nothing rises at all. Lost bytes and types count however few they are.
 void drop_small(const Evidence& evidence, Story& story) {
   const GrowthReport& report = evidence.paths.report();
   if (!evidence.judge.is_judged() || evidence.paths.are_types() || report.unit != "bytes" ||
       report.metric == kLostSpace)
     return;
-  const std::size_t found = story.culprits.size();
-  std::erase_if(story.culprits, [](const Culprit& c) { return c.value.growth() < kLeastLeak; });
-  story.only_small = found > 0 && story.culprits.empty();
+  const auto is_small = [](const Culprit& c) { return c.value.growth() < kLeastLeak; };
+  if (std::erase_if(story.culprits, is_small) == 0 || !story.culprits.empty()) return;
+  story.culprits = std::exchange(story.levelled, {});
+  std::erase_if(story.culprits, is_small);
+  order_by_verdict(story.culprits);
+  story.judged = false;
+  story.explained = static_cast<double>(report.grew);
+  story.only_small = story.culprits.empty();
 }
 
 /// One path has one verdict: that which allows for all others.
@@ -157,7 +164,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   drop_small(evidence, story);
   keep_enough(story.culprits, story.explained);
   if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);
-  const double all = explained.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
+  const double all = story.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
   story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
   std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
   if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
