@@ -76,8 +76,8 @@ void order_by_verdict(std::vector<Culprit>& culprits) {
   });
 }
 
-/// Removes functions that grew by less than kLeastLeak. Where no other one rises, what does not rise is told as where
-/// nothing rises at all. Lost bytes and types count however few they are.
+/// Removes functions that grew by less than kLeastLeak. If all rising functions are small, those
+/// that levelled off become the culprits. Lost bytes and types count however few they are.
 void drop_small(const Evidence& evidence, Story& story) {
   const GrowthReport& report = evidence.paths.report();
   if (!evidence.judge.is_judged() || evidence.paths.are_types() || report.unit != "bytes" ||

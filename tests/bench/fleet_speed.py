@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a fleet costs: the figures of analyzer/fleet/README.md, with ClickHouse servers on this machine.
+"""What a fleet costs: the figures of tests/fleet/README.md, with ClickHouse servers on this machine.
 
   fleet_speed.py SNAPDIFF [--only PART...] [--shards N...] [--rows N...] [--series FOLDER...] [--runs N]
 
