@@ -23,8 +23,8 @@ struct Resized {
 /// Whether the two sides ran different builds of one program (algorithms.md section 1): a module says so, a function
 /// has none of its lines any more, only one side knows inlined frames, or much is left over on both sides whose
 /// functions mostly are on both, and that code has changed (changed_code.hpp) or some names are on one side only. Never
-/// where all code is known to be the same, nor between two moments of one recording. `resized` is asked only where nothing
-/// else decides.
+/// where all code is known to be the same, nor between two moments of one recording. `resized` is asked only where
+/// nothing else decides.
 bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
                 const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left,
                 const std::function<Resized()>& resized);
