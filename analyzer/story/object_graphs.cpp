@@ -150,8 +150,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   const TypeRows types(*types_report);
   const SumJudge judge(*types_report, axis);
   auto story = std::make_shared<Story>(*report.story);
-  const int rising = document::gravity("RISING");
-  const auto rises = [&](const Culprit& c) { return document::gravity(c.verdict.word) >= rising; };
+  const auto rises = [](const Culprit& c) { return trend::climbs(c.verdict); };
   // A type that grows has to be explained, however few its bytes.
   std::vector<Culprit> climbing;
   std::copy_if(story->culprits.begin(), story->culprits.end(), std::back_inserter(climbing), rises);
@@ -165,13 +164,6 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     if (static_cast<double>(owner.retained.growth()) < kLeastShare * all && !holds_climbing) continue;
     found.push_back(culprit_of(owner, types, judge, *types_report));
   }
-  for (Culprit& type : climbing) {
-    const bool is_told = std::any_of(found.begin(), found.end(), [&](const Culprit& owner) {
-      return rises(owner) &&
-             std::any_of(type.rows.begin(), type.rows.end(), [&](std::uint32_t row) { return holds(owner.rows, row); });
-    });
-    if (!is_told) found.push_back(std::move(type));
-  }
   // Dead objects have no owner.
   const auto is_dead = [](const Culprit& c) { return !c.path.empty() && c.path.back().function == kDeadSpace; };
   std::erase_if(story->levelled, is_dead);
@@ -179,6 +171,13 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     std::erase_if(story->culprits, is_dead);
     report.story = std::move(story);
     return;
+  }
+  for (Culprit& type : climbing) {
+    const bool is_told = std::any_of(found.begin(), found.end(), [&](const Culprit& owner) {
+      return rises(owner) &&
+             std::any_of(type.rows.begin(), type.rows.end(), [&](std::uint32_t row) { return holds(owner.rows, row); });
+    });
+    if (!is_told) found.push_back(std::move(type));
   }
   std::stable_sort(found.begin(), found.end(), [](const Culprit& a, const Culprit& b) {
     if (document::gravity(a.verdict.word) != document::gravity(b.verdict.word))

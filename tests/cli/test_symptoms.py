@@ -11,7 +11,7 @@ import unittest
 from heaps import CliTest, INUSE, SOURCE, pprof
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "corpus"))
-from lib.write_types import V8Graph  # noqa: E402
+from lib.write_types import Hprof, V8Graph  # noqa: E402
 
 MIB = 1 << 20
 
@@ -130,6 +130,22 @@ class Symptoms(CliTest):
         self.run_it("postmortem", *files, "-o", "out", "--db", ":memory:")
         with open(os.path.join(self.folder, "out", "report.html"), encoding="utf-8") as file:
             self.assertRegex(file.read(), r"global\.registry \(Map\)")
+
+    def test_a_growing_type_that_nothing_holds_is_named(self):
+        """Not "culprits none: growth is spread" beside a row of 100 % that is GROWING."""
+        files = []
+        for step in range(10):
+            dump = Hprof()
+            for name in ("java.lang.Object", "java.lang.Class", "[B"):
+                dump.load(name, (0, 0))
+            kept = [dump.instance(dump.load("com.acme.Kept", (4, 4)), (0, 0, 0, 0), 4) for _ in range(200)]
+            for _ in range(500 + 100 * step):
+                dump.instance(dump.load("com.acme.Lost", (4, 20)), (0, 0, 0, 0), 20)
+            dump.load("com.acme.Registry", (0, 0), statics=[("ALL", dump.objects(dump.load("[Ljava.lang.Object;", (0, 0)), kept))])
+            files.append(self.write("heap.%02d.hprof" % step, dump.finish()))
+        story = self.story(*files)
+        self.assertEqual(functions(story), ["com.acme.Lost"])
+        self.assertEqual(story["culprits"][0]["verdict"], "GROWING")
 
 
 if __name__ == "__main__":
