@@ -74,6 +74,11 @@ BuildFacts build_facts(const Snapshot& snapshot, const UsedFrames& used);
 /// an offset in common, is another build.
 SameBuild same_build(const ModuleFacts& a, const ModuleFacts& b);
 
+/// Whether both were read from the same bytes.
+inline bool from_one_file(const SnapshotFacts& a, const SnapshotFacts& b) {
+  return !a.source.sha256.empty() && a.source.sha256 == b.source.sha256;
+}
+
 /// Whether the two snapshots cannot be of one process: another pid, host or memory map.
 /// `why` says so in words, "" when they may be.
 std::string other_process(const Snapshot& a, const Snapshot& b);

@@ -241,7 +241,7 @@ void note_facts(Comparison& c) {
     const SnapshotFacts& b = c.sides[s].ref.snapshot->facts;
     if (a.taken_at_ns && b.taken_at_ns && *b.taken_at_ns < *a.taken_at_ns)
       c.notes.add(Severity::warning, "a later snapshot is older by the time inside the files; the given order holds");
-    if (!a.source.sha256.empty() && a.source.sha256 == b.source.sha256 && a.position == b.position)
+    if (from_one_file(a, b) && a.position == b.position)
       c.notes.add(Severity::info, "two snapshots come from equal bytes");
     if (c.sides.size() == 2) {
       const std::string other = other_process(*c.sides[0].ref.snapshot, *c.sides[1].ref.snapshot);

@@ -14,13 +14,13 @@ namespace {
 constexpr double kCollapse = 0.3;  // of the total before: more than any collection of garbage is likely to free
 
 constexpr double kCertain = 4;   // standard errors of sampling
-constexpr std::size_t kEnd = 2;  // snapshots: the dump at exit, and one while the process goes
+constexpr std::size_t kEnd = 2;  // snapshots: the dump at exit, and one while the process ends
 
 // A restart undoes all that had grown since the start, of several rows; a collection leaves what is in use.
 constexpr double kUndone = 0.1;     // of that growth is left at most
 constexpr double kMuchGrown = 0.2;  // of the total before: less comes and goes anyhow
 constexpr double kSeveral = 0.9;    // of that growth: one row has less
-constexpr std::size_t kAgain = 2;   // lives long enough for a verdict that end so: a burst comes and goes once
+constexpr std::size_t kAgain = 2;   // lives of kJudgedFrom snapshots that end so; a burst ends once
 constexpr std::string_view kAllGone = "all that had grown is gone";
 
 /// Below this many stacks two snapshots of one program may share none by chance.
@@ -48,10 +48,10 @@ bool one_recording(const SnapshotFacts& before, const SnapshotFacts& after) {
   const std::string& producer = before.producer;
   const bool records =
       producer == "pytorch" || producer == "massif" || producer == "dhat" || producer.starts_with("heaptrack");
-  return records && !before.source.sha256.empty() && before.source.sha256 == after.source.sha256;
+  return records && from_one_file(before, after);
 }
 
-/// Totals that count since the start and did not fall: it is the process that it was.
+/// Whether totals since the start did not fall: both snapshots come from one process.
 bool goes_on(const Comparison& c, const Side& before, const Side& after) {
   const Column* const a = allocations_beside(*before.ref.snapshot, c.metric);
   const Column* const b = allocations_beside(*after.ref.snapshot, c.metric);

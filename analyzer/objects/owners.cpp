@@ -200,6 +200,8 @@ class Search {
         held_[{group, names_.of(shape_of[node], groups_[group].itself)}].at[side] += {1, net};
       });
     }
+    several_.resize(groups_.size());
+    for (std::uint32_t g = 0; g < groups_.size(); ++g) several_[g] = has_several_holders(g) ? 1 : 0;
     for (std::size_t side = first_; side < 2; ++side) split_by_holder(side, shapes[side]);
     // Retained of self: parents come before their children.
     for (auto entry = split_.rbegin(); entry != split_.rend(); ++entry) {
@@ -216,15 +218,13 @@ class Search {
 
   /// Places of a group that several containers hold, by container.
   void split_by_holder(std::size_t side, const std::vector<std::uint32_t>& shape_of) {
-    std::vector<std::uint8_t> is_split(groups_.size(), 0);
-    for (std::uint32_t g = 0; g < groups_.size(); ++g) is_split[g] = has_several_holders(g) ? 1 : 0;
     const OwnedHeap& heap = heaps_[side];
     const ObjectGraph& graph = *heap.snapshot->graph;
     std::vector<std::pair<std::size_t, std::uint32_t>> above;  // where a subtree ends, its holder
     for (std::size_t at = 0; at < heap.tree.size(); ++at) {
       while (!above.empty() && above.back().first <= at) above.pop_back();
       const std::uint32_t place = heap.place[at], group = group_of_[place], node = heap.tree.order[at];
-      if (group == kNone || is_split[group] == 0) continue;
+      if (group == kNone || several_[group] == 0) continue;
       if (groups_[group].place == place)
         above.emplace_back(at + heap.tree.objects[at], names_.of(shape_of[node], groups_[group].itself));
       if (above.empty()) continue;
@@ -237,13 +237,13 @@ class Search {
 
   /// Growth of a place in one container.
   std::int64_t growth_in(std::uint32_t holder, std::uint32_t place) const {
-    if (!has_several_holders(group_of_[place])) return growth(place);
+    if (several_[group_of_[place]] == 0) return growth(place);
     const auto found = split_.find({holder, place});
     return found == split_.end() ? 0 : found->second.retained;
   }
 
   Change objects_in(std::uint32_t group, std::uint32_t holder, std::uint32_t type) const {
-    if (!has_several_holders(group)) return parts_.at({group, type}).objects;
+    if (several_[group] == 0) return parts_.at({group, type}).objects;
     Change sum;
     for (auto at = split_.lower_bound({holder, 0}); at != split_.end() && at->first.first == holder; ++at) {
       const std::uint32_t place = at->first.second;
@@ -363,6 +363,7 @@ class Search {
   std::unordered_map<std::uint32_t, ObjectSum> total_;  // by type: what all objects gained
   std::map<std::pair<std::uint32_t, std::uint32_t>, TypePart> parts_;  // group, type
   std::map<std::pair<std::uint32_t, std::uint32_t>, Part> held_;       // group, holder
+  std::vector<std::uint8_t> several_;                                  // by group: several containers hold it
   std::map<std::pair<std::uint32_t, std::uint32_t>, Inside> split_;    // holder, place: of groups with several
   std::vector<std::uint32_t> detached_place_;                          // by group: where most of them are
   std::vector<Change> detached_at_;                                    // by group

@@ -16,7 +16,7 @@ namespace {
 
 /// A function whose paths are judged already is not judged once more for what is left of it.
 constexpr double kUnexplained = 0.3;
-/// Of all growth: what rises by less, and is not sure to, is no answer to why the heap grew.
+/// Share of all growth. A RISING path below it does not explain why the heap grew.
 constexpr double kHeadline = 0.02;
 /// Of what runs through a function, this much has to have grown for all of it to be its leak.
 constexpr double kPureInAll = 0.8;

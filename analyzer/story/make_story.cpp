@@ -67,11 +67,10 @@ std::int64_t later_growth(const Culprit& culprit) {
 /// Growing culprits come first, by gravity. The others are ordered by their later growth: a load ends, a leak
 /// continues.
 void order_by_verdict(std::vector<Culprit>& culprits) {
-  const int rising = document::gravity("RISING");
-  std::stable_sort(culprits.begin(), culprits.end(), [&](const Culprit& a, const Culprit& b) {
+  std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
     if (a.doubling != b.doubling) return b.doubling;
-    const int of_a = document::gravity(a.verdict.word), of_b = document::gravity(b.verdict.word);
-    if (std::max(of_a, of_b) >= rising) return of_a > of_b;
+    if (trend::climbs(a.verdict) || trend::climbs(b.verdict))
+      return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
     return later_growth(a) > later_growth(b);
   });
 }

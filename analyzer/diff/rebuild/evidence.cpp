@@ -178,9 +178,8 @@ bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_b
   if (!any_left && std::max(before.stack.size(), after.stack.size()) > kMostResized) return false;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
-  const bool one_recording = !a.facts.source.sha256.empty() && a.facts.source.sha256 == b.facts.source.sha256;
   const bool is_named = a.facts.pid && b.facts.pid;
-  if ((one_recording || is_named) && other_process(a, b).empty()) return false;
+  if ((from_one_file(a.facts, b.facts) || is_named) && other_process(a, b).empty()) return false;
   std::optional<std::pair<Code, Code>> read;
   const auto code = [&]() -> const std::pair<Code, Code>& {
     if (!read) read.emplace(read_code(before, after));
