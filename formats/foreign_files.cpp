@@ -61,7 +61,6 @@ constexpr Magic kMagics[] = {
     {"--- threadz"sv, "a thread listing"},
     {"--- cpu"sv, "a CPU profile"},
     {"--- profile"sv, "a CPU profile"},
-    {"goroutine "sv, "a goroutine dump; its text with debug=1 or without debug= is read"},
     {"mutex profile:"sv, "a mutex profile (locks, not memory)"},
     {"block profile:"sv, "a block profile (waiting, not memory)"},
 };
@@ -90,7 +89,6 @@ std::string json_kind(std::string_view head) {
   const std::string_view start = head.substr(0, 512);
   const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
   if (has("\"snapshot\"") && has("\"meta\"")) return "a V8 heap snapshot (.heapsnapshot)";
-  if (has("\"head\"") && has("\"callFrame\"")) return "a V8 sampling heap profile (.heapprofile)";
   if (has("\"stack_traces\"") || has("\"thread_uid\"")) return "a jemalloc allocation log, not a snapshot of the heap";
   if (has("\"traceEvents\"")) return "a Chrome trace";
   if (has("\"$schema\"") && has("speedscope")) return "a speedscope profile";
@@ -195,8 +193,6 @@ constexpr Document kDocuments[] = {
     {"Applications Memory Usage", "Uptime:", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
     {"MEMRAY REPORT", "Allocation results for",
      "the report of pytest-memray; give the recording (pytest --memray-bin-path), as memray transform csv writes it"},
-    {"\"growth_rate\"", "\"elapsed_time_sec\"",
-     "Scalene's JSON profile of lines, which holds no snapshots of the heap"},
     {"=erl_crash_dump:", "", "a crash dump of Erlang, which holds one moment"},
     {"MALLOC:", "Bytes in use by application",
      "statistics of tcmalloc (MallocExtension::GetStats), which are not read yet; give heap profiles (HEAPPROFILE)"},

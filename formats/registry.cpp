@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "formats/bcc/bcc_importer.hpp"
+#include "formats/folded_stacks/folded_stacks_importer.hpp"
 #include "formats/foreign_files.hpp"
+#include "formats/goroutine_dump/goroutine_dump_importer.hpp"
 #include "formats/heap_text/heap_text_importers.hpp"
 #include "formats/heaptrack/heaptrack_importer.hpp"
 #include "formats/hprof/hprof_importer.hpp"
@@ -22,6 +24,9 @@
 #include "formats/mimalloc_stats/mimalloc_stats_importer.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
+#include "formats/pprof_text/pprof_text_importer.hpp"
+#include "formats/ruby_heap/ruby_heap_importer.hpp"
+#include "formats/scalene/scalene_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/text/pattern_hint.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
@@ -59,6 +64,8 @@ constexpr const Format* kFormats[] = {
     &kLeakSanitizer,
     &kJvmHistogram,
     &kObjgraphText,
+    &kGuppy,
+    &kPympler,
     &kDotnetHeap,
     &kBccMemleak,
     &kJemallocStats,
@@ -68,6 +75,12 @@ constexpr const Format* kFormats[] = {
     &kMemraySpeedscope,
     &kMemrayStats,
     &kV8,
+    &kV8HeapProfile,
+    &kFoldedStacks,
+    &kPprofText,
+    &kGoroutineDump,
+    &kRubyHeap,
+    &kScalene,
     &kHprof,
     &kObjgraphDot,
     &kMimallocStats,

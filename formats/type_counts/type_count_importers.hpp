@@ -10,5 +10,9 @@ extern const Format kJvmHistogram;
 extern const Format kDotnetHeap;
 /// Lists of objgraph: show_growth(), show_most_common_types().
 extern const Format kObjgraphText;
+/// Partitions of guppy (heapy): hpy().heap(), .hpy.
+extern const Format kGuppy;
+/// Tables of pympler: summary, SummaryTracker.
+extern const Format kPympler;
 
 }  // namespace snapdiff::formats

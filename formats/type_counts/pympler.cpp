@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/input/type_row.hpp"
+#include "formats/text/quantity.hpp"
+#include "formats/text/report_log.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/type_counts/type_count_importers.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using text::trim;
+
+/// "   types |   # objects |   total size"
+bool is_summary_heading(std::string_view line) {
+  const std::size_t first = line.find('|'), second = line.find('|', first + 1);
+  return second != std::string_view::npos && trim(line.substr(0, first)) == "types" &&
+         trim(line.substr(first + 1, second - first - 1)) == "# objects" &&
+         trim(line.substr(second + 1)) == "total size";
+}
+
+struct SummaryRow {
+  std::string name;
+  std::int64_t count = 0;
+  text::Quantity size;
+};
+
+/// "  babel.dates.DateTimePattern |         100 |      5.47 KB"; names may hold bars.
+std::optional<SummaryRow> summary_row(std::string_view line) {
+  const std::size_t last = line.rfind('|');
+  const std::size_t first = last == std::string_view::npos || last == 0 ? last : line.rfind('|', last - 1);
+  if (first == std::string_view::npos || first == last) return std::nullopt;
+  SummaryRow out{std::string(trim(line.substr(0, first))), 0, {}};
+  text::Cursor count(trim(line.substr(first + 1, last - first - 1)));
+  const auto size = text::parse_size(trim(line.substr(last + 1)));
+  if (out.name.empty() || count.decimal(out.count) != text::Number::ok || !count.at_end() || !size) return std::nullopt;
+  out.size = *size;
+  return out;
+}
+
+class PymplerLog final : public text::ReportLog {
+ public:
+  PymplerLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no summary: the input ends, expected \"types | # objects | total size\"") {}
+
+ private:
+  struct List {
+    std::vector<SummaryRow> rows;
+    std::optional<std::uint64_t> cut;
+  };
+
+  void handle(std::string_view line) override {
+    if (is_summary_heading(line)) {
+      lists_.emplace_back();
+      is_open_ = true;
+      if (!lines_.terminated()) lists_.back().cut = lines_.line_offset();
+      return;
+    }
+    if (!is_open_) return;
+    std::optional<SummaryRow> row = summary_row(line);
+    if (!lines_.terminated()) lists_.back().cut = lines_.line_offset();
+    if (row && lines_.terminated()) {
+      // Only a difference has a type whose objects or bytes are fewer, or whose objects only grew.
+      is_difference_ = is_difference_ || row->count <= 0 || row->size.value < 0;
+      lists_.back().rows.push_back(std::move(*row));
+    } else if (line.find("===") == std::string_view::npos) {
+      is_open_ = false;
+    }
+  }
+
+  void finish() override {
+    constexpr std::size_t kMostRows = std::size_t{4} << 20;  // of lists times types
+    std::map<std::string, SummaryRow> sums;
+    std::size_t made = 0;
+    for (List& list : lists_) {
+      if (!is_difference_) sums.clear();
+      for (SummaryRow& row : list.rows) add(sums[row.name], row);
+      made += sums.size();
+      if (made > kMostRows) fail(ErrorCode::limit, "too many lists of too many types: expected 4194304 rows at most");
+      take(sums, list);
+    }
+  }
+
+  static void add(SummaryRow& sum, const SummaryRow& row) {
+    if (!checked_add(sum.count, row.count, sum.count) || !checked_add(sum.size.value, row.size.value, sum.size.value) ||
+        !checked_add(sum.size.half_unit, row.size.half_unit, sum.size.half_unit))
+      fail(ErrorCode::limit, "differences add up beyond 2^63-1, expected them to fit in 64 bits");
+  }
+
+  void take(const std::map<std::string, SummaryRow>& sums, const List& list) {
+    SnapshotBuilder builder;
+    builder.add_heap_columns();
+    builder.add_column({half_unit_name("inuse_space"), "bytes"});
+    SnapshotFacts& facts = builder.facts();
+    for (const auto& [name, row] : sums) {
+      facts.is_diff = facts.is_diff || row.count < 0 || row.size.value < 0;
+      add_type_row(builder, name, std::array{row.count, row.size.value, row.size.half_unit});
+    }
+    facts.producer = "pympler";
+    facts.sampling = Sampling::exact;
+    facts.complete = false;  // the largest types only
+    facts.format_detail = is_difference_ ? "printed differences" : "printed summary";
+    if (is_difference_)
+      facts.notes.add(Severity::info, "differences, added up: values are growth since the tracker was made");
+    if (list.cut) facts.lose("the input ends inside the list", *list.cut);
+    out_.take(builder.finish());
+  }
+
+  std::vector<List> lists_;
+  bool is_open_ = false, is_difference_ = false;
+};
+
+Match sniff_pympler(std::string_view head) { return certain_if(text::any_line_of(head, is_summary_heading)); }
+
+}  // namespace
+
+constexpr Format kPympler{
+    .info = {"pympler", "types on the heap of Python: pympler's summaries, and SummaryTracker's differences",
+             "*.txt, *.log", "types beyond the rows that are printed, and how much they are"},
+    .sniff = sniff_pympler,
+    .decode = text::read_log<PymplerLog>,
+    .many = "distinct types"};
+
+}  // namespace snapdiff::formats
