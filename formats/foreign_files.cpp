@@ -38,7 +38,6 @@ constexpr Magic kMagics[] = {
     {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive; unpack it first"},
     {"JAVA PROFILE 1.0"sv, "a Java heap dump (hprof)"},
     {"PERFILE2"sv, "a perf.data file"},
-    {"FLR\0"sv, "a Java flight recording"},
     {"go1."sv, "a Go execution trace"},
     {"go 1."sv, "a Go execution trace"},
     {"heaptrack"sv, "a heaptrack recording"},

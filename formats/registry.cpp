@@ -18,6 +18,7 @@
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/open_input.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
+#include "formats/jfr/jfr_importer.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
@@ -82,6 +83,7 @@ constexpr const Format* kFormats[] = {
     &kRubyHeap,
     &kScalene,
     &kHprof,
+    &kJfr,
     &kObjgraphDot,
     &kMimallocStats,
 };

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/input/number_rows.hpp"
+#include "formats/jfr/cursor.hpp"
+
+namespace snapdiff::formats::jfr {
+
+inline constexpr std::uint32_t kNoType = NumberRows::kAbsent;
+
+/// How the values of a type lie in the file.
+enum class Form : std::uint8_t { fields, byte, number16, number32, number64, bits32, bits64, text };
+
+struct Field {
+  std::string name;
+  std::uint32_t type = kNoType;  ///< row
+  bool in_pool = false;          ///< a key of the type's constants stands there
+  bool is_array = false;
+};
+
+struct Type {
+  std::string name;
+  Form form = Form::fields;
+  std::vector<Field> fields;  ///< those that take bytes
+  bool is_empty = false;      ///< takes no bytes at all
+  std::uint32_t numbers = 0;  ///< takes so many compressed numbers and nothing else; 0: takes other things
+};
+
+/// How a text is coded.
+enum class Coding : std::uint8_t { null, empty, constant, utf8, utf16, latin1 };
+
+/// The types of a chunk, as its metadata event says them.
+class Metadata {
+ public:
+  /// `body` is behind the event's size and type. Throws Failure: malformed (a type within itself, ...).
+  explicit Metadata(Cursor body);
+
+  std::uint32_t find(std::uint64_t id) const { return ids_.find(id); }
+  std::uint32_t find(std::string_view name) const;
+  const Type& operator[](std::uint32_t row) const { return types_[row]; }
+  std::size_t size() const { return types_.size(); }
+
+  /// Moves over a value of this type; over what stands there for a field.
+  void skip_value(std::uint32_t type, Cursor& at) const;
+  void skip_field(const Field& field, Cursor& at) const;
+
+ private:
+  void read_class(Cursor& at, const std::vector<std::string>& strings, int depth);
+  void elements(Cursor& at, const std::vector<std::string>& strings, int depth);
+  void resolve();
+  void look_into(std::uint32_t row, int depth, std::vector<std::uint8_t>& height);
+
+  std::vector<Type> types_;
+  std::vector<std::vector<std::uint64_t>> type_of_field_;  // ids; until resolve()
+  std::vector<std::uint64_t> offset_;                      // of each type in the input
+  NumberRows ids_;
+};
+
+/// Moves over a coded text.
+void skip_text(Cursor& at);
+
+/// A text as UTF-8; `constant` gets the key where it is one of the constants.
+std::string text_at(Cursor& at, std::uint64_t* constant = nullptr);
+
+}  // namespace snapdiff::formats::jfr

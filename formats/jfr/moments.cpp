@@ -1,0 +1,223 @@
+#include "formats/jfr/moments.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "formats/input/read_failure.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/hash.hpp"
+#include "snapdiff/validate.hpp"
+
+namespace snapdiff::formats::jfr {
+namespace {
+
+/// As many points of a series as logs have.
+constexpr std::size_t kMostPoints = 10'000;
+/// Counters that all moments with rows get, together; beyond, only the last one has them.
+constexpr std::size_t kMostMomentCounters = std::size_t{1} << 18;
+/// Rows of all moments together, beside one for every two bytes that were read: a row takes 48.
+constexpr std::size_t kFreeRows = std::size_t{1} << 18;
+
+constexpr std::string_view kSampled =
+    "samples, not scaled up: alloc_samples and inuse_objects count the objects that the recorder took";
+constexpr std::string_view kOldOnly = "surviving objects are a sample of at most some hundred (OldObjectSample)";
+
+}  // namespace
+
+std::uint32_t Recording::row(StackId stack, LabelSetId labels, bool native) {
+  const std::uint64_t hash = mix64(std::uint64_t{index_of(stack)} << 32 | index_of(labels));
+  std::uint32_t at =
+      index_.find(hash, [&](std::uint32_t r) { return rows_[r].stack == stack && rows_[r].labels == labels; });
+  if (at != HashIndex::kAbsent) return at;
+  at = static_cast<std::uint32_t>(rows_.size());
+  rows_.push_back({stack, labels, native, false, 0, {}});
+  index_.insert(hash, at);
+  return at;
+}
+
+void Recording::add_to(Sum& sum, std::int64_t objects, std::int64_t bytes, std::uint64_t offset) {
+  if (!checked_add(sum.objects, objects, sum.objects) || !checked_add(sum.bytes, bytes, sum.bytes))
+    fail(ErrorCode::limit, "bytes of one stack are beyond 2^63-1, expected them to fit in 64 bits", offset);
+}
+
+void Recording::add(Kind kind, std::uint32_t at, std::int64_t bytes, std::uint64_t offset) {
+  Row& row = rows_[at];
+  const bool is_live = kind <= Kind::live_object && !row.native;
+  if (is_live) {
+    // All that survives is told again each time: what was told before is over.
+    if (!live_here_) {
+      ++epoch_;
+      live_here_ = true;
+      live_kind_ = kind;
+    }
+    live_kind_ = std::max(live_kind_, kind);
+    if (row.epoch != epoch_) {
+      row.sums[0] = row.sums[1] = {};
+      row.unsized = false;
+      row.epoch = epoch_;
+    }
+    row.unsized = row.unsized || bytes < 0;
+  }
+  has_[static_cast<std::size_t>(kind)] = has_[static_cast<std::size_t>(kind)] || !row.native;
+  is_changed_ = true;
+  add_to(row.sums[static_cast<std::size_t>(kind)], 1, std::max<std::int64_t>(bytes, 0), offset);
+}
+
+void Recording::begin_chunk() { live_here_ = false; }
+
+/// What is freed was live before, or was allocated unseen.
+void Recording::apply(std::vector<NativeCall> calls) {
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const NativeCall& a, const NativeCall& b) { return a.ticks < b.ticks; });
+  for (const NativeCall& call : calls) {
+    if (const auto block = blocks_.find(call.address); block != blocks_.end()) {
+      Sum& sum = rows_[block->second.row].sums[static_cast<std::size_t>(Kind::live_object)];
+      --sum.objects;
+      sum.bytes -= block->second.size;
+      blocks_.erase(block);
+    }
+    if (call.size == 0) continue;
+    blocks_[call.address] = {call.row, call.size};
+    add_to(rows_[call.row].sums[static_cast<std::size_t>(Kind::live_object)], 1, call.size, 0);
+  }
+  has_native_ = has_native_ || !calls.empty();
+  is_changed_ = is_changed_ || !calls.empty();
+}
+
+Recording::Sum Recording::live(const Row& row) const {
+  if (row.native) return row.sums[static_cast<std::size_t>(Kind::live_object)];
+  return row.epoch == epoch_ ? row.sums[static_cast<std::size_t>(live_kind_)] : Sum{};
+}
+
+/// The rows as they are now.
+SampleTable Recording::samples() const {
+  const bool has_live = has_[0] || has_[1] || has_native_;
+  // Of both, buffers are all that was allocated, and samples are taken of the same.
+  const Kind allocated = has_[static_cast<std::size_t>(Kind::in_buffer)] ? Kind::in_buffer : Kind::allocated;
+  const bool has_allocated = has_[2] || has_[3] || has_native_;
+  SampleTable table;
+  if (has_live) {
+    table.columns.push_back({{"inuse_objects", "count"}, {}, {}, 0});
+    table.columns.push_back({{"inuse_space", "bytes"}, {}, {}, 0});
+  }
+  if (has_allocated) {
+    table.columns.push_back({{"alloc_samples", "count"}, {}, {}, 0});
+    table.columns.push_back({{"alloc_space", "bytes"}, {}, {}, 0});
+  }
+  std::vector<std::uint32_t> order(rows_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(rows_[a].stack, rows_[a].labels) < std::pair(rows_[b].stack, rows_[b].labels);
+  });
+  std::vector<std::uint8_t> sized;
+  for (const std::uint32_t at : order) {
+    const Row& row = rows_[at];
+    const Sum held = live(row);
+    const Sum made = row.sums[static_cast<std::size_t>(row.native ? Kind::in_buffer : allocated)];
+    const std::int64_t values[] = {held.objects, held.bytes, made.objects, made.bytes};
+    if (std::all_of(std::begin(values), std::end(values), [](std::int64_t value) { return value == 0; })) continue;
+    table.stack.push_back(row.stack);
+    table.labels.push_back(row.labels);
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      table.columns[i].value.push_back(values[has_live ? i : i + 2]);
+    const bool is_known = row.native || held.objects == 0 || !row.unsized;
+    sized.push_back(is_known ? 1 : 0);
+    if (has_live && !is_known) table.columns[1].value.back() = 0;
+  }
+  if (!has_live) return table;
+  // HotSpot before 19 records no sizes: then there is nothing to say of bytes.
+  std::size_t known = 0, live = 0;
+  for (std::size_t i = 0; i < sized.size(); ++i) {
+    live += table.columns[0].value[i] != 0 ? 1U : 0U;
+    known += table.columns[0].value[i] != 0 && sized[i] != 0 ? 1U : 0U;
+  }
+  if (known == 0 && live > 0) {
+    table.columns.erase(table.columns.begin() + 1);
+  } else if (known < live) {
+    table.columns[1].known = std::move(sized);
+  }
+  return table;
+}
+
+void Recording::end_chunk(std::int64_t time_ns, std::vector<NativeCall> calls, std::shared_ptr<const ObjectGraph> graph,
+                          std::uint64_t bytes) {
+  const bool has_calls = !calls.empty();
+  apply(std::move(calls));
+  if (!live_here_ && !has_calls) return;
+  Moment moment{time_ns, samples(), std::move(graph)};
+  moment_rows_ += moment.samples.size();
+  if (!moments_.empty() && moment_rows_ > kFreeRows + bytes / 2) {
+    moment_rows_ -= moments_.back().samples.size();
+    facts.notes.add(Severity::data_loss, "moments with very many rows, left out for the next one");
+    moments_.back() = std::move(moment);
+  } else {
+    moments_.push_back(std::move(moment));
+  }
+  is_changed_ = false;
+}
+
+void Recording::give_counters(std::vector<CounterPoint>& points, std::vector<Snapshot>& out) const {
+  for (const CounterPoint& point : points) {
+    Snapshot snapshot;
+    snapshot.facts = facts;
+    snapshot.facts.taken_at_ns = point.time_ns;
+    for (std::size_t i = 0; i < point.values.size(); ++i) snapshot.facts.counters.push_back(counters.counter(point, i));
+    out.push_back(std::move(snapshot));
+  }
+}
+
+void Recording::give(SnapshotSink& out) {
+  if (is_changed_) {
+    const std::int64_t end = facts.taken_at_ns.value_or(0);
+    if (moments_.empty()) moments_.push_back({end, {}, nullptr});
+    moments_.back().samples = samples();
+  }
+  if (!moments_.empty() && (has_[0] || has_[1] || has_[2] || has_[3] || has_native_))
+    facts.notes.add(Severity::info, kSampled);
+  if (has_[0] && !has_[1]) facts.notes.add(Severity::info, kOldOnly);
+  std::size_t left_out = 0;
+  std::vector<CounterPoint> points = counters.take(kMostPoints, left_out);
+  if (left_out > 0)
+    facts.notes.add(Severity::info, "moments of counters left out, evenly, of a long recording", std::nullopt,
+                    left_out);
+  if (!moments_.empty() && !points.empty())
+    facts.notes.add(Severity::info, "also holds " + std::to_string(points.size()) +
+                                        " moments with counters alone: FILE@NUMBER is one of them");
+  std::vector<Snapshot> all;
+  give_counters(points, all);
+  std::unordered_map<std::string, Counter> last;
+  std::size_t next = 0;
+  for (Moment& moment : moments_) {
+    for (; next < points.size() && points[next].time_ns <= moment.time_ns; ++next) {
+      for (const Counter& counter : all[next].facts.counters) last[counter.name] = counter;
+    }
+    Snapshot snapshot;
+    snapshot.facts = facts;
+    snapshot.facts.taken_at_ns = moment.time_ns;
+    snapshot.samples = std::move(moment.samples);
+    snapshot.graph = std::move(moment.graph);
+    if (&moment == &moments_.back() || last.size() * moments_.size() <= kMostMomentCounters) {
+      for (const auto& [name, counter] : last) snapshot.facts.counters.push_back(counter);
+      std::sort(snapshot.facts.counters.begin(), snapshot.facts.counters.end(),
+                [](const Counter& a, const Counter& b) { return a.name < b.name; });
+    }
+    all.push_back(std::move(snapshot));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Snapshot& a, const Snapshot& b) { return *a.facts.taken_at_ns < *b.facts.taken_at_ns; });
+  const Snapshot dictionary = value_or_throw(names.finish());
+  for (Snapshot& snapshot : all) {
+    snapshot.dictionary = dictionary.dictionary;
+    if (&snapshot != &all.back() && snapshot.samples.columns.empty()) {
+      snapshot.facts.notes = {};
+      snapshot.facts.partial = false;
+    }
+    if (snapshot.column("inuse_objects") != nullptr && snapshot.column("inuse_space") == nullptr)
+      snapshot.facts.default_metric = "inuse_objects";
+    value_or_throw(validate_samples(snapshot));
+    formats::give(out, std::move(snapshot));
+  }
+}
+
+}  // namespace snapdiff::formats::jfr
