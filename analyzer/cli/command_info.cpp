@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/cli/commands.hpp"
@@ -12,148 +10,13 @@
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/facts_text.hpp"
+#include "analyzer/session/info_text.hpp"
 #include "formats/registry.hpp"
 #include "snapdiff/number_text.hpp"
 #include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {
-
-// What the samples of a snapshot refer to, counted.
-struct Shape {
-  std::size_t stacks = 0;
-  std::size_t live_stacks = 0;  // with bytes in use
-  std::size_t frames = 0;       // distinct
-  std::size_t symbolized = 0;   // of them, with a function
-  std::size_t shallowest = 0, deepest = 0;
-  std::set<std::pair<std::string, std::string>> modules;  // base name, build id
-};
-
-Shape measure(const Snapshot& snapshot) {
-  Shape shape;
-  const Dictionary& d = *snapshot.dictionary;
-  const Column* bytes = snapshot.column("inuse_space");
-  std::vector<std::uint8_t> seen_stack(d.stacks.size());
-  std::vector<std::uint8_t> live_stack(d.stacks.size());
-  std::vector<std::uint8_t> seen_frame(d.frames.size());
-  for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
-    const StackId stack = snapshot.samples.stack[row];
-    const std::size_t s = index_of(stack);
-    if (bytes != nullptr && bytes->value[row] != 0 && live_stack[s] == 0) {
-      live_stack[s] = 1;
-      ++shape.live_stacks;
-    }
-    if (seen_stack[s] != 0) continue;
-    seen_stack[s] = 1;
-    const auto frames = d.stacks.frames(stack);
-    shape.shallowest = shape.stacks == 0 ? frames.size() : std::min(shape.shallowest, frames.size());
-    shape.deepest = std::max(shape.deepest, frames.size());
-    ++shape.stacks;
-    for (const FrameId frame : frames) seen_frame[index_of(frame)] = 1;
-  }
-  for (std::size_t f = 0; f < seen_frame.size(); ++f) {
-    if (seen_frame[f] == 0 || (d.frames.flags[f] & kFramePseudo) != 0) continue;
-    ++shape.frames;
-    if (d.frames.function[f] != FunctionId{}) ++shape.symbolized;
-    const std::size_t module = index_of(d.frames.module[f]);
-    if (module != 0) {
-      shape.modules.emplace(base_name(d.strings[d.modules.name[module]]), d.strings[d.modules.build_id[module]]);
-    }
-  }
-  return shape;
-}
-
-std::string sampling_text(const SnapshotFacts& facts) {
-  switch (facts.sampling) {
-    case Sampling::exact: return "none: every allocation recorded";
-    case Sampling::poisson: return "one sample every " + bytes_text(facts.period) + " on average, scaled";
-    case Sampling::unknown: return "not in the file";
-  }
-  return {};
-}
-
-// "device0." of "device0.reserved"; "" where the counter is of no device.
-std::string_view device_prefix(std::string_view name) {
-  const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos || (!name.starts_with("device") && !name.starts_with("host."))) return {};
-  return name.substr(0, dot + 1);
-}
-
-// Counters to show. Of a single device each says what the sum over all devices says: once is enough.
-std::vector<const Counter*> shown_counters(const SnapshotFacts& facts) {
-  std::set<std::string_view> devices;
-  for (const Counter& counter : facts.counters) {
-    if (const std::string_view prefix = device_prefix(counter.name); !prefix.empty()) devices.insert(prefix);
-  }
-  const auto is_repeated = [&](const Counter& counter) {
-    const std::string_view prefix = device_prefix(counter.name);
-    if (prefix.empty() || devices.size() > 1) return false;
-    return std::any_of(facts.counters.begin(), facts.counters.end(), [&](const Counter& sum) {
-      return sum.name == std::string_view(counter.name).substr(prefix.size()) && sum.value == counter.value &&
-             sum.unit == counter.unit;
-    });
-  };
-  std::vector<const Counter*> shown;
-  for (const Counter& counter : facts.counters) {
-    if (!is_repeated(counter)) shown.push_back(&counter);
-  }
-  return shown;
-}
-
-std::string info_text(const Snapshot& snapshot, const std::string& ref, const Shape& shape) {
-  const SnapshotFacts& facts = snapshot.facts;
-  const auto row = [](const std::string& raw_name, const std::string& value) {
-    constexpr std::size_t kColumn = 15;
-    const std::string name = escape_for_terminal(raw_name);
-    return "  " + name + std::string(name.size() < kColumn ? kColumn - name.size() : 1, ' ') +
-           escape_for_terminal(value) + "\n";
-  };
-  std::string out = escape_for_terminal(ref) + "   " + facts.format +
-                    (facts.format_detail.empty() ? "" : ", " + escape_for_terminal(facts.format_detail)) + ", " +
-                    count_text(facts.source.size_bytes) + " B\n";
-  out += row("sha256", facts.source.sha256);
-  out += row("taken", facts.taken_at_ns ? session::time_text(*facts.taken_at_ns) : "not in the file");
-  if (!facts.producer.empty()) out += row("producer", facts.producer);
-  if (facts.pid) out += row("pid", std::to_string(*facts.pid));
-  if (facts.sequence) out += row("number", std::to_string(*facts.sequence) + " (in the file name)");
-  for (const Column& column : snapshot.samples.columns) {
-    if (!is_metric(column)) continue;
-    const std::string name = column.type.name;
-    out += row(name, session::value_text(column.type, session::total_of(column)));
-  }
-  if (!facts.default_metric.empty()) out += row("default", facts.default_metric);
-  out += row("stacks", count_text(shape.stacks) +
-                           (snapshot.column("inuse_space") != nullptr
-                                ? ", of them " + count_text(shape.live_stacks) + " with live bytes"
-                                : "") +
-                           "; depth " + std::to_string(shape.shallowest) + " to " + std::to_string(shape.deepest));
-  out += row("sampling", sampling_text(facts));
-  std::string symbols = shape.frames == 0 ? "no frames"
-                        : shape.symbolized == shape.frames
-                            ? "every frame is named"
-                            : count_text(shape.symbolized) + " of " + count_text(shape.frames) + " frames are named";
-  out += row("symbols", symbols);
-  for (const auto& [name, build_id] : shape.modules) {
-    if (!name.empty()) out += row("module", name + (build_id.empty() ? ", no build id" : ", build id " + build_id));
-  }
-  if (facts.is_delta) out += row("kind", "delta profile: alloc columns are differences already");
-  if (facts.is_diff) out += row("kind", "saved by a diff: values may be negative");
-  for (const Counter* counter : shown_counters(facts))
-    out += row("counter", counter->name + " = " + session::value_text({counter->name, counter->unit}, counter->value));
-  for (const std::string& comment : facts.comments) out += row("comment", comment);
-  bool dropped = false;
-  for (const Note& note : facts.notes.all()) {
-    const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
-    const std::string where = note.first_offset ? ", first at byte " + std::to_string(*note.first_offset) : "";
-    out += row(note.severity == Severity::data_loss ? "dropped"
-               : note.severity == Severity::warning ? "warning"
-                                                    : "note",
-               note.text + times + where);
-    dropped = dropped || note.severity == Severity::data_loss;
-  }
-  if (!dropped) out += row("dropped", "nothing");
-  return out;
-}
 
 void write_totals(report::JsonWriter& json, const Snapshot& snapshot) {
   json.object("totals", [&] {
@@ -182,7 +45,7 @@ struct FileInfo {
 void write_info(report::JsonWriter& json, const FileInfo& file, const report::Style& style) {
   const Snapshot& last = *file.parts.back()->ref.snapshot;
   const SnapshotFacts& facts = last.facts;
-  const Shape shape = measure(last);
+  const session::Shape shape = session::measure(last);
   json.begin_object();
   json.field("schema", "snapdiff.info/1");
   json.field("file", facts.source.name);
@@ -200,7 +63,7 @@ void write_info(report::JsonWriter& json, const FileInfo& file, const report::St
     const Snapshot& snapshot = *part->ref.snapshot;
     write_totals(json, snapshot);
     json.field_or_null("taken_at", snapshot.facts.taken_at_ns ? session::time_text(*snapshot.facts.taken_at_ns) : "");
-    json.field("stacks", measure(snapshot).stacks);
+    json.field("stacks", session::measure(snapshot).stacks);
   });
   write_totals(json, last);
   json.object("units", [&] {
@@ -354,7 +217,7 @@ int run_info(const Arguments& arguments) {
     if (options.strict && loaded->partial()) code = std::max(code, kExitBadInput);
     if (options.as == "text") {
       for (const LoadedSnapshot& item : loaded->snapshots) {
-        out += (out.empty() ? "" : "\n") + info_text(*item.ref.snapshot, item.ref.ref, measure(*item.ref.snapshot));
+        out += (out.empty() ? "" : "\n") + session::info_text(item);
         for (const session::TracedFailure& f : value_or_throw(session::failures_of(item, asked.view)))
           out += "\n" + report::text_failure(f.failure, f.live, style);
       }

@@ -3,7 +3,6 @@
 
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/objects/retained_objects.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/judged_series.hpp"
 
@@ -48,13 +47,8 @@ int run_retained(const Arguments& arguments) {
   if (options.as != "text" && options.as != "json" && options.as != "csv")
     fail({ErrorCode::usage, "retained --as " + options.as + ": expected text, json or csv"});
   const auto make = [&](Loaded& loaded, const DiffOptions&) -> Result<RetainedReport> {
-    Result<RetainedReport> report = objects::retained(loaded.refs());
-    if (!report) return report;
-    sort_rows(*report, sort);
-    const std::vector<SnapshotRef> refs = loaded.refs();
-    Result<OwnerReport> owners = session::owners_between(refs.size() > 1 ? refs.front() : SnapshotRef{}, refs.back());
-    if (!owners) return std::move(owners).error();
-    report->owners = std::move(owners->owners);
+    Result<RetainedReport> report = session::retained_with_owners(loaded.refs());
+    if (report) sort_rows(*report, sort);
     return report;
   };
   return answer_operands(options, {.expand = options.operands.size() == 1}, "finding dominators", make,

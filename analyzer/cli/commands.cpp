@@ -29,6 +29,7 @@ std::span<const Command> commands() {
       Command{"ranks", run_ranks},
       Command{"retained", run_retained},
       Command{"paths", run_paths},
+      Command{"mcp", run_mcp},
 #ifdef SNAPDIFF_HAS_FLEET
       Command{"push", run_push},
       Command{"fleet", run_fleet},
@@ -70,6 +71,7 @@ automate
   gate [REF...]     fail when growth breaks a budget
   import FILE...    read snapshots into the store
   sql [QUERY]       SQL over the store
+  mcp [DIR...]      a server for agents (Model Context Protocol)
   rm, prune, merge  remove snapshots, keep the newest N, take in another store
   symbolize         names for raw addresses in the store, from binaries
   formats           formats read

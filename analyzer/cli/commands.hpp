@@ -36,6 +36,7 @@ int run_prune(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_formats(const Arguments& arguments);
+int run_mcp(const Arguments& arguments);
 int run_sql(const Arguments& arguments);
 int run_symbolize(const Arguments& arguments);
 int run_export(const Arguments& arguments);

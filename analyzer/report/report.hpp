@@ -35,6 +35,8 @@ struct Style {
   bool colour = false;
   bool utf8 = true;            ///< else -> < +- .. (rec) and digits for sparklines
   std::size_t max_rows = 20;   ///< 0 = all
+  std::size_t first_row = 0;   ///< rows before it go to [N others]: pages of a growth, trend or top table
+  bool whole_names = false;    ///< names and places of culprits are not cut to columns
   std::int64_t min_bytes = 0;  ///< smaller rows go to [N others]
   std::string_view thousands;  ///< between groups of three digits in tables of text
   bool cumulative = false;     ///< sort and lead with cum where by != stack
@@ -59,6 +61,11 @@ struct AboveTop {
   std::shared_ptr<const PeakStory> peak;
 };
 std::string write_top(const TopReport& report, const Style& style, const AboveTop& above = {});
+/// All that is known of one culprit of the report's story, or of a part of its peak: figures, why it has its verdict,
+/// its value in each snapshot, call path with files and lines, where it allocates, its `style.max_rows` heaviest
+/// stacks, who holds it. Text.
+std::string write_culprit(const GrowthReport& report, const Culprit& culprit, const Style& style);
+
 std::string write_peek(const PeekReport& report, const Style& style);
 
 /// Counters of one snapshot (values) or of several (growth), in every form.

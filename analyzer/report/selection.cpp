@@ -64,11 +64,14 @@ Selection select_rows(const GrowthReport& report, const Style& style, Unchanged 
   Selection out;
   out.rows.reserve(std::min(limit, order.size()));
   double variance = 0;
+  std::size_t before = style.first_row;
   for (const std::uint32_t row : order) {
     if (unchanged == Unchanged::hidden && is_absent(report, row)) continue;
     const bool hidden =
         (unchanged == Unchanged::hidden && is_unchanged(report, row)) || size_of_row(report, row) < floor;
-    if (!hidden && out.rows.size() < limit) {
+    if (!hidden && before > 0) {
+      --before;
+    } else if (!hidden && out.rows.size() < limit) {
       out.rows.push_back(row);
       continue;
     }
@@ -94,9 +97,13 @@ Selection select_rows(const TopReport& report, const Style& style) {
   const std::uint64_t floor = style.min_bytes > 0 ? static_cast<std::uint64_t>(style.min_bytes) : 0;
   Selection out;
   double variance = 0;
+  std::size_t before = style.first_row;
   for (const std::uint32_t row : order) {
     const TopRow& r = report.rows[row];
-    if (std::max(magnitude(r.value), magnitude(r.cumulative)) >= floor && out.rows.size() < limit) {
+    const bool hidden = std::max(magnitude(r.value), magnitude(r.cumulative)) < floor;
+    if (!hidden && before > 0) {
+      --before;
+    } else if (!hidden && out.rows.size() < limit) {
       out.rows.push_back(row);
       continue;
     }

@@ -45,6 +45,7 @@ CulpritColumns widths_of(const std::vector<Cells>& all, bool owners, const Style
     columns.growth = std::max(columns.growth, display_width(cells.growth));
     columns.share = std::max(columns.share, display_width(cells.share));
   }
+  if (style.whole_names) return columns;
   columns.place = std::min(columns.place, kLongestPlace);
   const std::size_t others = kLabel + columns.place + columns.growth + columns.share + 6;
   const std::size_t left = style.width > others ? style.width - others : 0;

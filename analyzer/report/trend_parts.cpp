@@ -82,13 +82,16 @@ Selection select_rows(const TrendReport& trend, const Style& style) {
   const bool for_people = style.form == Form::text || style.form == Form::markdown;
   const std::size_t limit = most_rows(overall, style);
   Selection out;
+  std::size_t before = style.first_row;
   for (const std::uint32_t row : trend.order) {
     const Verdict& verdict = trend.verdicts[row];
     const std::int64_t growth = overall.rows[row].value.growth();
     const bool flat =
         for_people && style.max_rows != 0 && (verdict.word == "FLAT" || verdict.word.empty()) && growth == 0;
     const bool small = style.min_bytes > 0 && growth < style.min_bytes && -growth < style.min_bytes;
-    if (out.rows.size() < limit && !flat && !small) {
+    if (before > 0 && !flat && !small) {
+      --before;
+    } else if (out.rows.size() < limit && !flat && !small) {
       out.rows.push_back(row);
       continue;
     }

@@ -136,4 +136,13 @@ Result<CounterReport> judged_counters(std::span<const SnapshotRef> snapshots, st
   return counters;
 }
 
+Result<RetainedReport> retained_with_owners(const std::vector<SnapshotRef>& refs) {
+  Result<RetainedReport> report = objects::retained(refs);
+  if (!report) return report;
+  Result<OwnerReport> owners = owners_between(refs.size() > 1 ? refs.front() : SnapshotRef{}, refs.back());
+  if (!owners) return std::move(owners).error();
+  report->owners = std::move(owners->owners);
+  return report;
+}
+
 }  // namespace snapdiff::session

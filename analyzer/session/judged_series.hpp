@@ -54,4 +54,7 @@ Result<OwnerReport> owners_of(const GrowthReport& report, bool alone = false);
 /// The same of any two object graphs; without a baseline of the last one alone.
 Result<OwnerReport> owners_between(const SnapshotRef& baseline, const SnapshotRef& current);
 
+/// Types of one object graph or several, oldest first, and what they keep alive; with the containers that keep more.
+Result<RetainedReport> retained_with_owners(const std::vector<SnapshotRef>& refs);
+
 }  // namespace snapdiff::session

@@ -74,6 +74,9 @@ MODULES = {
                           "analyzer/symbols", "analyzer/trend"], [],
                          "what the commands do, for the program and the library: it sees both sides, but neither arguments nor a terminal"),
     "analyzer/library": (["formats", "analyzer/diff", "analyzer/report", "analyzer/session"], [], "the same for other programs"),
+    "analyzer/mcp": (["formats/input", "formats/json", "analyzer/diff", "analyzer/document", "analyzer/gate", "analyzer/objects", "analyzer/postmortem",
+                      "analyzer/render", "analyzer/report", "analyzer/session"], [],
+                     "the same for agents: messages are JSON; it computes nothing of its own"),
     "analyzer/cli": (["formats", "analyzer/*"], ["CLI/"],
                      "parses arguments and prints"),
 }
@@ -102,6 +105,7 @@ PUBLIC_HEADERS = {
     "analyzer/flame": {"flame_tree.hpp"},
     "analyzer/fleet": {"fleet.hpp"},
     "analyzer/gate": {"check_gate.hpp"},
+    "analyzer/mcp": {"mcp_server.hpp"},
     "analyzer/toml": {"toml_text.hpp"},
     "analyzer/trend": {"share_axis.hpp", "verdict.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
