@@ -15,6 +15,7 @@
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/numbered_frames.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::diff {
@@ -134,7 +135,7 @@ std::optional<SinceBaseline> find_since_baseline(const Comparison& comparison);
 const Column* allocations_beside(const Snapshot& snapshot, const std::string& metric);
 
 /// Frames by resolving ids; keeps what it reads alive.
-class ComparisonView : public StackView {
+class ComparisonView : public StackView, public NumberedFrames {
  public:
   explicit ComparisonView(const Comparison& comparison);
 
@@ -147,6 +148,9 @@ class ComparisonView : public StackView {
     return dictionaries_[dictionary_of_side_.back()]->dictionary().stacks.size();
   }
   FrameView function(std::uint32_t number) const override { return functions().frame(number); }
+  bool frame_numbers(StackRef stack, std::vector<std::uint32_t>& out) const override;
+  std::size_t frame_count() const override { return first_frame_.back(); }
+  FrameView frame(std::uint32_t number) const override;
 
  private:
   struct Place {
@@ -155,11 +159,18 @@ class ComparisonView : public StackView {
   };
   Place find(StackRef stack, std::vector<FrameId>& scratch) const;
   const OwnFunctions& functions() const;
+  std::size_t longest_text() const;
+  FrameView shown(const Visibility& visibility, FrameId frame) const;
+  /// The frames that are shown of a place, recursion folded. Valid as long as both vectors.
+  std::span<const FrameId> shown(const Place& place, std::vector<FrameId>& scratch, std::vector<FrameId>& folded) const;
   /// Frames in the middle of a stack of too much text: one stands for them and says how many.
   void leave_frames_out(std::vector<FrameView>& frames) const;
 
   std::vector<std::shared_ptr<const Visibility>> dictionaries_;
   std::vector<std::uint32_t> dictionary_of_side_;
+  std::vector<std::size_t> first_frame_;  ///< number of the first frame of each dictionary, then the count of all
+  mutable std::once_flag measured_;
+  mutable std::size_t longest_text_ = 0;  ///< bytes of text of a frame at most; set by longest_text()
   bool fold_recursion_;
   bool shows_all_;
   struct Between {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -31,6 +32,9 @@ ComparisonView::ComparisonView(const Comparison& comparison)
       shows_all_(comparison.options.frames == FrameSet::all),
       renamed_(comparison.renamed) {
   for (const Side& side : comparison.sides) dictionary_of_side_.push_back(side.dictionary);
+  first_frame_.push_back(0);
+  for (const auto& visibility : dictionaries_)
+    first_frame_.push_back(first_frame_.back() + visibility->dictionary().frames.size());
 }
 
 const OwnFunctions& ComparisonView::functions() const {
@@ -110,19 +114,62 @@ void ComparisonView::leave_frames_out(std::vector<FrameView>& frames) const {
   frames.erase(begin + 1, end);
 }
 
+FrameView ComparisonView::shown(const Visibility& visibility, FrameId frame) const {
+  FrameView view = frame_view(visibility.dictionary(), frame);
+  // Who asks for all frames gets library frames as any other.
+  view.library = !shows_all_ && visibility.is_library(frame);
+  return view;
+}
+
+std::span<const FrameId> ComparisonView::shown(const Place& place, std::vector<FrameId>& scratch,
+                                               std::vector<FrameId>& folded) const {
+  const std::span<const FrameId> visible = dictionaries_[place.dictionary]->visible(place.frames, scratch);
+  return fold_recursion_ ? without_recursion(visible, folded) : visible;
+}
+
+std::size_t ComparisonView::longest_text() const {
+  std::call_once(measured_, [&] {
+    for (const auto& visibility : dictionaries_) {
+      const Dictionary& d = visibility->dictionary();
+      std::size_t function = 0, module = 0;
+      for (std::size_t i = 0; i < d.functions.size(); ++i)
+        function = std::max(function, d.strings[d.functions.name[i]].size() + d.strings[d.functions.file[i]].size());
+      for (const StringId name : d.modules.name) module = std::max(module, d.strings[name].size());
+      longest_text_ = std::max(longest_text_, function + module);
+    }
+  });
+  return longest_text_;
+}
+
+bool ComparisonView::frame_numbers(StackRef ref, std::vector<std::uint32_t>& out) const {
+  thread_local std::vector<FrameId> kept, hidden, folded;
+  out.clear();
+  if (frame_count() > std::numeric_limits<std::uint32_t>::max()) return false;
+  const Place place = find(ref, kept);
+  const std::span<const FrameId> visible = shown(place, hidden, folded);
+  if (visible.size() * longest_text() > kMostStackText) return false;
+  const Visibility& visibility = *dictionaries_[place.dictionary];
+  for (const FrameId frame : visible) {
+    if (!shows_all_ && visibility.kind(frame) == FrameKind::loop) return false;
+    out.push_back(static_cast<std::uint32_t>(first_frame_[place.dictionary] + index_of(frame)));
+  }
+  return true;
+}
+
+FrameView ComparisonView::frame(std::uint32_t number) const {
+  const auto after = std::upper_bound(first_frame_.begin(), first_frame_.end(), std::size_t{number});
+  const auto dictionary = static_cast<std::size_t>(after - first_frame_.begin()) - 1;
+  return shown(*dictionaries_[dictionary], FrameId{static_cast<std::uint32_t>(number - first_frame_[dictionary])});
+}
+
 void ComparisonView::frames(StackRef ref, std::vector<FrameView>& out) const {
   out.clear();
   std::vector<FrameId> scratch;
   const Place place = find(ref, scratch);
   const Visibility& visibility = *dictionaries_[place.dictionary];
-  std::vector<FrameId> shown, folded;
-  std::span<const FrameId> visible = visibility.visible(place.frames, shown);
-  if (fold_recursion_) visible = without_recursion(visible, folded);
-  for (const FrameId frame : visible) {
-    out.push_back(frame_view(visibility.dictionary(), frame));
-    // Who asks for all frames gets library frames as any other.
-    out.back().library = !shows_all_ && visibility.is_library(frame);
-  }
+  std::vector<FrameId> hidden, folded;
+  const std::span<const FrameId> visible = shown(place, hidden, folded);
+  for (const FrameId frame : visible) out.push_back(shown(visibility, frame));
   if (!shows_all_) fold_start(visibility, visible, out);
   leave_frames_out(out);
 }

@@ -19,7 +19,7 @@ with tempfile.TemporaryDirectory() as scratch:
     runpath = os.path.join(here, "..", "..", "tests", "layering", "check_runpath.py")
     subprocess.run([sys.executable, runpath, prefix], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "-G", generator, "-S", here, "-B", scratch + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
-                    "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags], check=True, stdout=subprocess.DEVNULL)
+                    "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags, "-DCMAKE_C_FLAGS=" + flags], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "--build", scratch + "/build"], check=True, stdout=subprocess.DEVNULL)
     program = scratch + "/build/watch_growth"
 
@@ -46,6 +46,12 @@ with tempfile.TemporaryDirectory() as scratch:
     assert "over budget total:1%" in run("--budget", "total:1%", *files, code=1)
     run("--budget", "total:1000%", *files)
     run("--budget", "a lot", *files, code=2, error="a lot")
+
+    # The C interface, as a C11 program sees it.
+    answer = subprocess.run([scratch + "/build/first_answer", *files], capture_output=True, text=True, check=False)
+    assert answer.returncode == 1 and re.search(r"main\.leakBacklog at \S*main\.go:33: \+6072064 bytes\n", answer.stdout), answer
+    answer = subprocess.run([scratch + "/build/first_answer", __file__], capture_output=True, text=True, check=False)
+    assert answer.returncode == 2 and "unsupported" in answer.stderr, answer
 
     # Pictures and the report, drawn by the module that is installed beside the library.
     kinds = {"growth.pdf": b"%PDF-", "flame.svg": b"<?xml", "timeline.pdf": b"%PDF-", "growth.png": b"\x89PNG", "growth.dot": b"digraph",

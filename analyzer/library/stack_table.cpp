@@ -1,0 +1,328 @@
+#include "analyzer/library/stack_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "snapdiff/frame_text.hpp"
+#include "snapdiff/function_name.hpp"
+#include "snapdiff/numbered_frames.hpp"
+#include "snapdiff/parallel.hpp"
+#include "snapdiff/row_values.hpp"
+
+namespace snapdiff::library {
+namespace {
+
+/// Values of a table's series at most: 512 MiB of them. Rows of the report may be sparse, the lists of a table are not.
+constexpr std::size_t kMostValues = std::size_t{1} << 26;
+
+/// Rows whose stacks one thread turns into numbers at a time.
+constexpr std::size_t kRowsTogether = 16'384;
+
+/// The user's own frame nearest to the allocation, else the leaf.
+const FrameView* own_frame(std::span<const FrameView> frames) {
+  const auto own =
+      std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !f.library && !f.pseudo; });
+  return own != frames.end() ? &*own : frames.empty() ? nullptr : &frames.front();
+}
+
+/// Stacks of many rows as numbers of texts.
+class StackColumns {
+ public:
+  explicit StackColumns(const GrowthReport& report)
+      : report_(report),
+        numbered_(report.options.by == GroupBy::stack ? dynamic_cast<const NumberedFrames*>(report.view.get())
+                                                      : nullptr) {
+    if (numbered_ == nullptr) return;
+    text_of_.reserve(numbered_->frame_count());
+    std::unordered_map<const char*, std::int32_t> by_name;
+    for (std::uint32_t frame = 0; frame < numbered_->frame_count(); ++frame) {
+      const FrameView view = numbered_->frame(frame);
+      own_.push_back(!view.library && !view.pseudo ? 1 : 0);
+      text_of_.push_back(text_number(view, by_name));
+    }
+    leaf_of_.assign(text_of_.size(), kNoLeaf);
+  }
+
+  void read(std::span<const std::uint32_t> rows);
+  void push_rest(std::string_view name) {
+    begin_.push_back(begin_.back());
+    push_leaf({names_.number(name), -1, -1, std::nullopt});
+  }
+  void push_key(std::string_view key) { push_rest(key); }
+  /// name, file, line, module, stack.
+  void finish(ArrowTable& table) &&;
+
+ private:
+  struct Leaf {
+    std::int32_t name = -1, file = -1, module = -1;
+    std::optional<std::int32_t> line;
+  };
+  static constexpr std::uint32_t kNoLeaf = 0xffffffff;
+  /// Rows of one thread's turn. `own` is the number of a frame, or else of `leaves`.
+  struct Part {
+    std::vector<std::int32_t> texts;
+    std::vector<std::uint32_t> lengths;
+    std::vector<std::uint32_t> own;
+    std::vector<std::pair<std::size_t, Leaf>> leaves;  ///< by row of the part
+  };
+  /// Functions of one dictionary that share a name share its bytes.
+  std::int32_t text_number(const FrameView& view, std::unordered_map<const char*, std::int32_t>& by_name) {
+    if (view.function.empty()) return texts_.number(address_text(view));
+    const auto [place, is_first] = by_name.try_emplace(view.function.data(), 0);
+    if (is_first) place->second = texts_.number(view.function);
+    return place->second;
+  }
+  void read_row(const GrowthRow& row, Part& part, std::vector<std::uint32_t>& numbers, std::vector<FrameView>& frames);
+  Leaf leaf(const FrameView* frame) {
+    if (frame == nullptr) return {names_.number("[filtered out]"), -1, -1, std::nullopt};
+    const auto known = [](ArrowDictionary& texts, std::string_view text) {
+      return text.empty() ? -1 : texts.number(text);
+    };
+    const std::string name = frame->function.empty() ? address_text(*frame) : short_function_name(frame->function);
+    return {names_.number(name), known(files_, frame->file), known(modules_, frame->module),
+            frame->line > 0 ? std::optional(frame->line) : std::nullopt};
+  }
+  void push_leaf(const Leaf& leaf) {
+    name_.push_back(leaf.name);
+    file_.push_back(leaf.file);
+    module_.push_back(leaf.module);
+    line_.push(leaf.line);
+  }
+  void append(const Part& part);
+
+  const GrowthReport& report_;
+  const NumberedFrames* numbered_;
+  ArrowDictionary texts_, names_, files_, modules_;
+  std::mutex guard_;                    ///< of the dictionaries while rows are read
+  std::vector<std::int32_t> text_of_;   ///< by frame, number in texts_
+  std::vector<std::uint8_t> own_;       ///< by frame
+  std::vector<std::uint32_t> leaf_of_;  ///< by frame, in leaves_
+  std::vector<Leaf> leaves_;
+  std::vector<std::int32_t> stack_, name_, file_, module_;
+  std::vector<std::int64_t> begin_{0};
+  ArrowNumbers<std::int32_t> line_;
+};
+
+void StackColumns::read_row(const GrowthRow& row, Part& part, std::vector<std::uint32_t>& numbers,
+                            std::vector<FrameView>& frames) {
+  if (numbered_ != nullptr && numbered_->frame_numbers(report_.stacks[row.key], numbers) && !numbers.empty()) {
+    for (const std::uint32_t number : numbers) part.texts.push_back(text_of_[number]);
+    part.lengths.push_back(static_cast<std::uint32_t>(numbers.size()));
+    const auto own = std::find_if(numbers.begin(), numbers.end(), [&](std::uint32_t n) { return own_[n] != 0; });
+    part.own.push_back(own != numbers.end() ? *own : numbers.front());
+    return;
+  }
+  report_.frames(row, frames);
+  const std::lock_guard lock(guard_);
+  for (const FrameView& frame : frames) part.texts.push_back(texts_.number(recorded_frame_text(frame)));
+  part.leaves.emplace_back(part.lengths.size(), leaf(own_frame(frames)));
+  part.lengths.push_back(static_cast<std::uint32_t>(frames.size()));
+  part.own.push_back(kNoLeaf);
+}
+
+void StackColumns::append(const Part& part) {
+  stack_.insert(stack_.end(), part.texts.begin(), part.texts.end());
+  auto other = part.leaves.begin();
+  for (std::size_t row = 0; row < part.lengths.size(); ++row) {
+    begin_.push_back(begin_.back() + part.lengths[row]);
+    if (part.own[row] == kNoLeaf) {
+      push_leaf(other++->second);
+      continue;
+    }
+    std::uint32_t& place = leaf_of_[part.own[row]];
+    if (place == kNoLeaf) {
+      place = static_cast<std::uint32_t>(leaves_.size());
+      const FrameView frame = numbered_->frame(part.own[row]);
+      leaves_.push_back(leaf(&frame));
+    }
+    push_leaf(leaves_[place]);
+  }
+}
+
+void StackColumns::read(std::span<const std::uint32_t> rows) {
+  std::vector<Part> parts((rows.size() + kRowsTogether - 1) / kRowsTogether);
+  for_each_parallel(parts.size(), rows.size(), [&](std::size_t i) {
+    std::vector<std::uint32_t> numbers;
+    std::vector<FrameView> frames;
+    const std::size_t first = i * kRowsTogether;
+    for (const std::uint32_t row : rows.subspan(first, std::min(kRowsTogether, rows.size() - first)))
+      read_row(report_.rows[row], parts[i], numbers, frames);
+  });
+  std::size_t frames = 0;
+  for (const Part& part : parts) frames += part.texts.size();
+  stack_.reserve(frames);
+  begin_.reserve(rows.size() + 3);
+  for (Part& part : parts) append(std::exchange(part, {}));
+}
+
+void StackColumns::finish(ArrowTable& table) && {
+  table.push_back(dictionary_column("name", std::move(name_), std::move(names_).finish()));
+  table.push_back(dictionary_column("file", std::move(file_), std::move(files_).finish(), true));
+  table.push_back(std::move(line_).finish("line", true));
+  table.push_back(dictionary_column("module", std::move(module_), std::move(modules_).finish(), true));
+  table.push_back(list_column("stack", std::move(begin_),
+                              dictionary_column("item", std::move(stack_), std::move(texts_).finish())));
+}
+
+/// Values on both sides and their difference.
+class ChangeColumns {
+ public:
+  void reserve(std::size_t rows) {
+    for (auto* const column : {&before_, &after_, &growth_}) column->reserve(rows);
+  }
+  void push(const Change& value, bool known = true) {
+    const auto given = [known](std::int64_t number) { return known ? std::optional(number) : std::nullopt; };
+    before_.push(given(value.baseline));
+    after_.push(given(value.current));
+    growth_.push(given(value.growth()));
+  }
+  void finish(ArrowTable& table, const std::string& prefix, bool nullable) && {
+    table.push_back(std::move(before_).finish(prefix + "before", nullable));
+    table.push_back(std::move(after_).finish(prefix + "after", nullable));
+    table.push_back(std::move(growth_).finish(prefix + "growth", nullable));
+  }
+
+ private:
+  ArrowNumbers<std::int64_t> before_, after_, growth_;
+};
+
+/// The values of each row at every snapshot. Lists are null once kMostValues are there.
+ArrowColumn values_column(const GrowthReport& report, std::span<const std::uint32_t> rows, std::size_t rest) {
+  const std::size_t length = value_count(report);
+  ArrowNumbers<std::int64_t> values;
+  ArrowValidity lists;
+  std::vector<std::int64_t> begin{0};
+  std::vector<std::int64_t> scratch;
+  std::vector<std::uint8_t> known(length, 1);
+  const bool is_series = has_series(report);
+  values.reserve(std::min(rows.size() * length, kMostValues));
+  for (const std::uint32_t row : rows) {
+    const bool fits = static_cast<std::size_t>(begin.back()) + length <= kMostValues;
+    lists.push(fits);
+    begin.push_back(begin.back() + (fits ? static_cast<std::int64_t>(length) : 0));
+    if (!fits) continue;
+    if (is_series) report.series.known_row(row, known);
+    for (std::size_t i = 0; i < length; ++i)
+      values.push(known[i] != 0 ? std::optional(value_at(report, row, i)) : std::nullopt);
+  }
+  for (std::size_t i = 0; i < rest; ++i) lists.push(false), begin.push_back(begin.back());
+  ArrowColumn column = list_column("values", std::move(begin), std::move(values).finish("item", true));
+  column.buffers.erase(column.buffers.begin());
+  column.nullable = true;
+  std::move(lists).finish(column);
+  return column;
+}
+
+/// Verdict, odds and slope of each row.
+void push_verdicts(ArrowTable& table, std::span<const std::uint32_t> rows, std::span<const Verdict> verdicts,
+                   std::size_t rest) {
+  ArrowDictionary words;
+  std::vector<std::int32_t> word;
+  ArrowNumbers<double> numbers[4];
+  for (const std::uint32_t row : rows) {
+    const Verdict& verdict = verdicts[row];
+    const bool judged = !verdict.word.empty();
+    word.push_back(judged ? words.number(verdict.word) : -1);
+    const double values[] = {verdict.p, verdict.slope, verdict.slope_low, verdict.slope_high};
+    for (std::size_t i = 0; i < std::size(values); ++i)
+      numbers[i].push(judged ? std::optional(values[i]) : std::nullopt);
+  }
+  for (std::size_t i = 0; i < rest; ++i) {
+    word.push_back(-1);
+    for (auto& column : numbers) column.push(std::optional<double>());
+  }
+  table.push_back(dictionary_column("verdict", std::move(word), std::move(words).finish(), true));
+  const char* const kNames[] = {"p", "slope", "slope_low", "slope_high"};
+  for (std::size_t i = 0; i < std::size(kNames); ++i) table.push_back(std::move(numbers[i]).finish(kNames[i], true));
+}
+
+struct RestRow {
+  const char* name;
+  Change value, objects;
+};
+
+/// Rows that complete the sum.
+std::vector<RestRow> rest_rows(const GrowthReport& report) {
+  std::vector<RestRow> rest;
+  const auto add = [&](const char* name, const Change& value, const Change& objects) {
+    if (value != Change{} || objects != Change{}) rest.push_back({name, value, objects});
+  };
+  add("[unattributed]", report.unattributed, report.unattributed_objects);
+  add("[filtered out]", report.filtered, report.filtered_objects);
+  return rest;
+}
+
+std::vector<std::uint32_t> all_rows(std::size_t count) {
+  std::vector<std::uint32_t> rows(count);
+  for (std::size_t i = 0; i < count; ++i) rows[i] = static_cast<std::uint32_t>(i);
+  return rows;
+}
+
+void push_names(ArrowTable& table, const GrowthReport& report, std::span<const std::uint32_t> rows,
+                std::span<const RestRow> rest) {
+  StackColumns stacks(report);
+  if (report.options.by == GroupBy::stack) {
+    stacks.read(rows);
+  } else {
+    for (const std::uint32_t row : rows) stacks.push_key(report.keys[report.rows[row].key]);
+  }
+  for (const RestRow& one : rest) stacks.push_rest(one.name);
+  std::move(stacks).finish(table);
+}
+
+void push_numbers(ArrowTable& table, const GrowthReport& report, std::span<const std::uint32_t> rows,
+                  std::span<const RestRow> rest) {
+  ChangeColumns value, objects;
+  ArrowNumbers<double> error;
+  ArrowDictionary classes, tiers;
+  std::vector<std::int32_t> row_class, tier;
+  value.reserve(rows.size() + rest.size());
+  objects.reserve(rows.size() + rest.size());
+  for (const std::uint32_t index : rows) {
+    const GrowthRow& row = report.rows[index];
+    value.push(row.value);
+    objects.push(row.objects, report.has_objects);
+    error.push(std::isnan(row.error) ? std::nullopt : std::optional(row.error));
+    row_class.push_back(static_cast<std::int32_t>(row.row_class));
+    tier.push_back(static_cast<std::int32_t>(row.tier));
+  }
+  for (const RestRow& row : rest) {
+    value.push(row.value);
+    objects.push(row.objects, report.has_objects);
+    error.push(std::optional<double>());
+    row_class.push_back(-1);
+    tier.push_back(-1);
+  }
+  // Numbers of a dictionary are those of the enumerations.
+  for (const RowClass one : {RowClass::added, RowClass::gone, RowClass::grew, RowClass::shrank, RowClass::same})
+    (void)classes.number(to_text(one));
+  for (std::size_t i = 0; i < kMatchTiers; ++i) (void)tiers.number(to_text(static_cast<MatchTier>(i)));
+  std::move(value).finish(table, "", false);
+  std::move(objects).finish(table, "objects_", true);
+  table.push_back(std::move(error).finish("error", true));
+  table.push_back(dictionary_column("class", std::move(row_class), std::move(classes).finish(), true));
+  table.push_back(dictionary_column("matched", std::move(tier), std::move(tiers).finish(), true));
+}
+
+}  // namespace
+
+ArrowTable rows_table(const GrowthReport& report, const TrendReport* trend) {
+  const bool in_own_order = trend == nullptr || trend->order.size() != report.rows.size();
+  const std::vector<std::uint32_t> order = in_own_order ? all_rows(report.rows.size()) : trend->order;
+  const std::vector<RestRow> rest = rest_rows(report);
+  ArrowTable table;
+  push_names(table, report, order, rest);
+  push_numbers(table, report, order, rest);
+  if (trend == nullptr || trend->verdicts.size() != report.rows.size()) return table;
+  push_verdicts(table, order, trend->verdicts, rest.size());
+  table.push_back(values_column(report, order, rest.size()));
+  return table;
+}
+
+}  // namespace snapdiff::library

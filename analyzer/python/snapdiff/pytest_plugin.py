@@ -1,0 +1,103 @@
+"""pytest: tests that fail if the code under test leaks.
+
+    @pytest.mark.no_growth(rounds=12, warmup=3, budget="10KiB/round")
+    def test_request(client):
+        client.get("/")
+
+    def test_parser(memory_growth):
+        memory_growth(lambda: parse(TEXT), budget="2KiB/round")
+
+The body runs `warmup` times, then `rounds` times, with a tracemalloc snapshot after each round. A function that
+`snapdiff` judges GROWING by more than the budget, less two standard deviations, fails the test; noise does not.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import tempfile
+from typing import Any, Callable
+
+import pytest
+
+ROUNDS = 12  # snapshots; verdicts need eight
+WARMUP = 3  # rounds in which caches fill
+BUDGET = "512B/round"  # half of the smallest leak that is to be found, 1 KiB a round
+_JUDGED_FROM = 8
+_OURS = r"snapdiff/(pytest_plugin|capture)\.py$"  # frames that no test owns
+
+
+class MemoryGrowth(AssertionError):
+    """The code under test leaks. `series` has the answer."""
+
+    series: Any = None
+
+
+def _step_budget(budget: str) -> str:
+    """"10KiB/round" as snapdiff writes it: "suspect:10KiB/step"."""
+    amount, slash, per = budget.partition("/")
+    if slash and per != "round":
+        raise ValueError(f"budget: found {budget!r}, expected an amount a round, such as '10KiB/round'")
+    return f"suspect:{amount}/step"
+
+
+def check_growth(body: Callable[[], Any], *, rounds: int = ROUNDS, warmup: int = WARMUP, budget: str = BUDGET) -> Any:
+    """Runs `body` in rounds and returns the snapdiff.Gate. Raises MemoryGrowth if it leaks more than `budget`."""
+    import snapdiff
+    if rounds < _JUDGED_FROM:
+        raise ValueError(f"rounds: found {rounds}, expected at least {_JUDGED_FROM}, which a verdict needs")
+    allowed = _step_budget(budget)
+    with tempfile.TemporaryDirectory(prefix="snapdiff-") as folder:
+        with snapdiff.capture.tracemalloc(folder) as snapshots:
+            for _ in range(warmup):
+                body()
+            for _ in range(rounds):
+                body()
+                snapshots.take()
+        gate = snapdiff.open(folder).gate([allowed], allowance_file=os.devnull, library=_OURS)
+    broken = gate.broken
+    if broken:
+        failure = MemoryGrowth(_message(gate, broken, rounds, budget))
+        failure.series = gate
+        raise failure
+    return gate
+
+
+def _message(gate: Any, broken: Any, rounds: int, budget: str) -> str:
+    from snapdiff._notebook import size
+    lines = [f"memory grows over {rounds} rounds, budget {budget}:"]
+    for row in broken:
+        name, file, line = row["name"].split(" ‹ ")[0], row["file"] or "", row["line"] or 0
+        place = f"{file}:{line}" if file and line else name
+        source = linecache.getline(file, line).strip() if file and line else ""
+        lines.append(f"  {row['verdict']:<8} {place}  {size(row['measured'])} a round" + (f"\n             {source}" if source else ""))
+    return "\n".join(lines + [f"  {gate.headline}: {gate.figures}".replace("\u00a0", " ")])
+
+
+def _check_or_fail(body: Callable[[], Any], **options: Any) -> Any:
+    try:
+        return check_growth(body, **options)
+    except MemoryGrowth as failure:
+        message = str(failure)
+    return pytest.fail(message, pytrace=False)
+
+
+def pytest_configure(config: Any) -> None:
+    config.addinivalue_line("markers", "no_growth(rounds=12, warmup=3, budget='512B/round'): runs the test in rounds and fails if "
+                            "snapdiff judges that its memory grows by more than the budget")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> Any:
+    marker = pyfuncitem.get_closest_marker("no_growth")
+    if marker is None:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    _check_or_fail(lambda: pyfuncitem.obj(**arguments), **marker.kwargs)
+    return True
+
+
+@pytest.fixture
+def memory_growth() -> Any:
+    """check_growth(): call it with the code under test."""
+    return _check_or_fail
