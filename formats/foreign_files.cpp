@@ -153,49 +153,19 @@ bool is_otlp(std::string_view head) {
   return false;
 }
 
-/// "559895035000-559895037000 r--p 00000000 fe:00 247498  /usr/bin/head", then "Size:   8 kB".
-bool is_smaps(std::string_view head) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  const std::size_t line_end = head.find('\n');
-  const std::string_view line = head.substr(0, line_end);
-  const std::size_t dash = line.find_first_not_of(kHex);
-  if (line_end == std::string_view::npos || dash == 0 || dash == std::string_view::npos || line[dash] != '-')
-    return false;
-  const std::size_t blank = line.find_first_not_of(kHex, dash + 1);
-  if (blank == std::string_view::npos || line[blank] != ' ') return false;
-  const std::string_view permissions = line.substr(blank + 1, 5);
-  return permissions.size() == 5 && permissions.find_first_not_of("rwxps- ") == std::string_view::npos &&
-         head.substr(line_end + 1, 5) == "Size:";
-}
-
-/// Of smaps behind other lines: keys that no other file of /proc has together.
-bool is_memory_map(std::string_view head) {
-  const std::string_view start = head.substr(0, 16384);
-  const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
-  return has("\nPss:") && has("\nShared_Clean:") && has("\nPrivate_Dirty:") && has("\nKernelPageSize:");
-}
-
 /// Documents about memory: they hold numbers by category, at one moment, not over time.
 struct Document {
   std::string_view words, more;
   std::string_view kind;
 };
 constexpr Document kDocuments[] = {
-    {"Native Memory Tracking:", "reserved=",
-     "a report of the JVM's Native Memory Tracking, which is not read yet; give class histograms (jcmd PID "
-     "GC.class_histogram)"},
     {"A fatal error has been detected by the Java Runtime Environment", "",
      "a crash report of the JVM (hs_err); give a heap dump (-XX:+HeapDumpOnOutOfMemoryError)"},
-    {"invoked oom-killer:", "", "the kernel's out-of-memory report; give heap profiles of the process that grew"},
-    {"Mem-Info:", "active_anon:", "the kernel's out-of-memory report; give heap profiles of the process that grew"},
     {"** MEMINFO in pid", "", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
     {"Applications Memory Usage", "Uptime:", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
     {"MEMRAY REPORT", "Allocation results for",
      "the report of pytest-memray; give the recording (pytest --memray-bin-path), as memray transform csv writes it"},
     {"=erl_crash_dump:", "", "a crash dump of Erlang, which holds one moment"},
-    {"MALLOC:", "Bytes in use by application",
-     "statistics of tcmalloc (MallocExtension::GetStats), which are not read yet; give heap profiles (HEAPPROFILE)"},
-    {"\nTotal Usage - ", "Virtual space:", "the JVM's VM.metaspace, which is not read yet"},
     {"\nNamespace:", "\nContainers:", "the output of kubectl describe: limits and requests, nothing measured"},
 };
 
@@ -237,9 +207,6 @@ std::string foreign_kind(std::string_view head) {
 std::string mistaken_kind(std::string_view head) {
   if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
   if (is_otlp(head)) return "an OTLP profile (OpenTelemetry), which is not read yet; give the profile as pprof";
-  if (is_smaps(head) || is_memory_map(head))
-    return "a process's memory map (/proc/PID/smaps), which holds no allocation stacks; give a heap profile of the "
-           "process, or a log of its VmRSS";
   const std::string_view start = head.substr(0, 4096);
   const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
   if (start.starts_with("----------") && has("\nCommand: ") && has("\nms_print arguments: "))

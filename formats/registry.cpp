@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "formats/allocator_totals/allocator_totals_importers.hpp"
 #include "formats/bcc/bcc_importer.hpp"
 #include "formats/folded_stacks/folded_stacks_importer.hpp"
 #include "formats/foreign_files.hpp"
@@ -19,6 +20,7 @@
 #include "formats/input/open_input.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/jfr/jfr_importer.hpp"
+#include "formats/jvm_native/jvm_native_importers.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
@@ -26,6 +28,7 @@
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof_text/pprof_text_importer.hpp"
+#include "formats/proc_text/proc_text_importers.hpp"
 #include "formats/ruby_heap/ruby_heap_importer.hpp"
 #include "formats/scalene/scalene_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
@@ -86,6 +89,14 @@ constexpr const Format* kFormats[] = {
     &kJfr,
     &kObjgraphDot,
     &kMimallocStats,
+    &kProcSmaps,
+    &kProcMemory,
+    &kKernelOom,
+    &kJvmNativeMemory,
+    &kJvmMemoryState,
+    &kJvmClassLoaders,
+    &kMallocTotals,
+    &kPythonMalloc,
 };
 
 /// The highest first: what costs most to sniff is asked only where no other is certain.

@@ -36,10 +36,21 @@ class ReportLog {
   /// Notes on the last snapshot about the log.
   virtual void remark(Notes& /*notes*/) {}
 
+  /// Hands a report on as a snapshot. Throws Failure for its error, and limit beyond kMaxReports.
+  void take_report(Result<Snapshot> report) {
+    if (++reports_ > kMaxReports)
+      fail(ErrorCode::limit, "more than " + std::to_string(kMaxReports) + " reports in one input",
+           lines_.line_offset());
+    out_.take(std::move(report));
+  }
+
   LogLines lines_;
   HeldSink out_;
 
  private:
+  /// Snapshots of one input; each takes about 2 KiB, so that a text of tiny reports stays below 128 MiB.
+  static constexpr std::uint32_t kMaxReports = 1u << 16;
+  std::uint32_t reports_ = 0;
   std::string_view nothing_;
 };
 

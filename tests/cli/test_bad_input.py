@@ -40,12 +40,9 @@ class BadInput(CliTest):
         self.refuse_file("readme.txt", "hello, this is no profile\n")
 
     def test_outputs_and_files_of_other_tools_are_named_with_what_to_give(self):
-        smaps = "".join("5598950%02d000-5598950%02d000 r--p 00000000 fe:00 247498   /usr/bin/head\nSize:   8 kB\nKernelPageSize:   4 kB\nRss:   8 kB\n"
-                        "Pss:   8 kB\nSwap:   0 kB\nVmFlags: rd mr mw me\n" % (i, i + 1) for i in range(38))
         line = "-" * 80 + "\n"
         packet = b"\x0a\x08\x50\x01\x40\x7f\x32\x02\x08\x01"
         cases = {
-            "smaps": (smaps, "/proc/PID/smaps", "heap profile"),
             "lfs.heap": ("version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n", "Git LFS", "git lfs pull"),
             "annex.heap": ("/annex/objects/MD5E-s5--d41d8\n", "git-annex", "git annex get"),
             "ms_print.txt": (line + "Command:            ./app\nMassif arguments:   (none)\nms_print arguments: massif.out.1\n" + line, "ms_print",

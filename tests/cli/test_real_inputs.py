@@ -87,7 +87,7 @@ class RealInputs(CliTest):
                "                            (mmap: reserved=131072KB, committed=78848KB)\n\n"
                "-                    Thread (reserved=20533KB, committed=877KB)\n"
                "                            (stack: reserved=20480KB, committed=824KB)\n")
-        self.assertIn("Native Memory Tracking", self.refusal("nmt.txt", nmt))
+        self.assertIn("jvm-nmt", self.run_it("info", self.text("nmt.txt", nmt))[0])
         manifest = "kind: Pod\nspec:\n  resources:\n    limits:\n      memory: 512Mi\n    requests:\n      memory: 256Mi\n"
         self.assertIn("text of an unknown kind", self.refusal("pod.yaml", manifest))
         table = "heap by size\n 8m: 2, used=16.0 MB\n 4m: 1, used=4.0 MB\n 2m: 7, used=14.0 MB\n 1m: 5, used=5.0 MB\nend\n"

@@ -1,0 +1,139 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
+#include "formats/jvm_native/jvm_native_importers.hpp"
+#include "formats/text/report_log.hpp"
+#include "formats/text/scan.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using text::Cursor;
+using text::has_prefix;
+using text::trim;
+
+/// "ClassLoader         Parent              CLD*               Classes   ChunkSz   BlockSz  Type"
+bool is_loader_heading(std::string_view line) {
+  return text::begins_with(line, {"ClassLoader", "Parent", "CLD*", "Classes", "ChunkSz", "BlockSz", "Type"});
+}
+
+/// "0x00007f5b010459f8  0x00007f5b0007d1e8  0x00007f5b58148260       2      1280       811  java.net.URLClassLoader"
+struct LoaderRow {
+  std::int64_t loaders = 0, classes = 0, chunks = 0, blocks = 0;
+  std::string_view type;
+};
+
+std::optional<LoaderRow> numbers_of(Cursor& at, std::int64_t loaders) {
+  LoaderRow row{loaders, 0, 0, 0, {}};
+  for (std::int64_t* const number : {&row.classes, &row.chunks, &row.blocks}) {
+    at.skip_blanks();
+    if (!at.count(*number)) return std::nullopt;
+  }
+  row.type = trim(at.rest());
+  return row;
+}
+
+/// The classes that are hidden in the loader above have a row without addresses: "  8  3072  1953   + hidden classes".
+std::optional<LoaderRow> loader_of(std::string_view line) {
+  Cursor at(line);
+  at.skip_blanks();
+  const bool is_loader = at.peek() == '0' && has_prefix(at.rest(), "0x");
+  for (int i = 0; is_loader && i < 3; ++i) {
+    at.token();
+    at.skip_blanks();
+  }
+  return numbers_of(at, is_loader ? 1 : 0);
+}
+
+class ClassLoaderLog final : public text::ReportLog {
+ public:
+  ClassLoaderLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no table: the input ends, expected the heading \"ClassLoader  Parent  CLD*  Classes\"") {}
+
+ private:
+  void handle(std::string_view line) override {
+    if (is_loader_heading(line)) {
+      close(std::nullopt);
+      open();
+    } else if (!builder_) {
+      Cursor at(line);
+      std::int64_t pid = 0;
+      if (at.count(pid) && at.take(':') && at.at_end()) pid_ = pid;
+    } else if (has_prefix(line, "Total = ")) {
+      Cursor at(line.substr(8));
+      std::int64_t loaders = 0;
+      close(at.count(loaders) && lines_.terminated() ? numbers_of(at, loaders) : std::nullopt);
+    } else if (const auto row = lines_.terminated() ? loader_of(line) : std::nullopt; row && !row->type.empty()) {
+      add(*row);
+    } else {
+      builder_->facts().lose("lines of the table that could not be read, left out", lines_.line_offset());
+    }
+  }
+
+  void open() {
+    builder_ = std::make_unique<SnapshotBuilder>();
+    builder_->add_column({"chunk_space", "bytes"});
+    builder_->add_column({"block_space", "bytes"});
+    builder_->add_column({"classes", "count"});
+    builder_->add_column({"loaders", "count"});
+    SnapshotFacts& facts = builder_->facts();
+    facts.producer = "java";
+    facts.sampling = Sampling::exact;
+    facts.default_metric = "chunk_space";
+    facts.pid = std::exchange(pid_, std::nullopt);
+    sum_ = {};
+    type_.clear();
+  }
+
+  void add(const LoaderRow& row) {
+    if (row.loaders == 1) type_ = row.type;
+    // Hidden classes are of the loader above: "+ hidden classes", "+ unsafe anonymous classes".
+    const std::string type = row.loaders == 1 ? type_ : type_ + " " + std::string(row.type);
+    const std::int64_t values[] = {row.chunks, row.blocks, row.classes, row.loaders};
+    add_type_row(*builder_, type, values);
+    if (!checked_add(sum_.loaders, row.loaders, sum_.loaders) ||
+        !checked_add(sum_.classes, row.classes, sum_.classes) || !checked_add(sum_.chunks, row.chunks, sum_.chunks) ||
+        !checked_add(sum_.blocks, row.blocks, sum_.blocks))
+      fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
+  }
+
+  /// The last row is the sum, which is checked.
+  void close(const std::optional<LoaderRow>& total) {
+    if (!builder_) return;
+    if (!total) {
+      builder_->facts().complete = false;
+      builder_->facts().lose("no Total line: rows are missing", lines_.offset());
+    } else if (total->loaders != sum_.loaders || total->classes != sum_.classes || total->chunks != sum_.chunks ||
+               total->blocks != sum_.blocks) {
+      builder_->facts().complete = false;
+      builder_->notes().add(Severity::warning, "the rows do not add up to the Total line", lines_.line_offset());
+    }
+    take_report(builder_->finish());
+    builder_.reset();
+  }
+
+  void finish() override { close(std::nullopt); }
+
+  std::unique_ptr<SnapshotBuilder> builder_;  // the open table
+  LoaderRow sum_;
+  std::string type_;  // of the last loader
+  std::optional<std::int64_t> pid_;
+};
+
+Match sniff_class_loaders(std::string_view head) { return certain_if(text::any_line_of(head, is_loader_heading)); }
+
+}  // namespace
+
+constexpr Format kJvmClassLoaders{
+    .info = {"jvm-classloaders", "class loaders of the JVM and their metaspace: jcmd VM.classloader_stats",
+             "*.txt, *.log", "addresses, the parents of loaders"},
+    .sniff = sniff_class_loaders,
+    .decode = text::read_log<ClassLoaderLog>,
+    .many = "class loaders"};
+
+}  // namespace snapdiff::formats

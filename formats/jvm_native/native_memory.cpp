@@ -1,0 +1,333 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
+#include "formats/jvm_native/jvm_native_importers.hpp"
+#include "formats/text/printed_frame.hpp"
+#include "formats/text/report_log.hpp"
+#include "formats/text/scan.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/rest_row.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using text::Cursor;
+using text::has_prefix;
+using text::Number;
+using text::trim;
+
+/// The two moments of a report: of a .diff the baseline and now, else both alike.
+enum Side : std::size_t { kBaseline, kNow };
+using Sides = std::array<std::int64_t, 2>;
+
+[[noreturn]] void fail_too_large(std::uint64_t offset) {
+  fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", offset);
+}
+
+/// What a scale of Native Memory Tracking stands for; 0 for another word.
+std::int64_t scale_of(std::string_view unit) {
+  if (unit.empty() || unit == "B") return 1;
+  if (unit == "KB") return std::int64_t{1} << 10;
+  if (unit == "MB") return std::int64_t{1} << 20;
+  return unit == "GB" ? std::int64_t{1} << 30 : 0;
+}
+
+struct Amount {
+  Sides bytes{};
+  std::int64_t scale = 1;
+};
+
+/// "1440465KB", "1440465": bytes.
+bool take_bytes(Cursor& at, std::int64_t& bytes, std::int64_t& scale) {
+  if (!at.count(bytes)) return false;
+  const char* const begin = at.position();
+  while (text::is_letter(at.peek())) at.take(at.peek());
+  scale = scale_of({begin, static_cast<std::size_t>(at.position() - begin)});
+  return scale != 0 && !__builtin_mul_overflow(bytes, scale, &bytes);
+}
+
+/// "1440465KB +3192KB" behind `word`; the part with a sign is missing where nothing changed.
+std::optional<Amount> amount_behind(std::string_view line, std::string_view word, bool& is_diff) {
+  const std::size_t found = line.find(word);
+  if (found == std::string_view::npos) return std::nullopt;
+  Cursor at(line.substr(found + word.size()));
+  Amount out;
+  if (!take_bytes(at, out.bytes[kNow], out.scale)) return std::nullopt;
+  out.bytes[kBaseline] = out.bytes[kNow];
+  // A site prints its category between the two numbers.
+  std::string_view rest = at.rest();
+  if (const std::size_t type = rest.find("ype="); word == "malloc=" && type != std::string_view::npos)
+    rest.remove_prefix(std::min(rest.size(), rest.find_first_of("+-)#", type)));
+  Cursor delta(trim(rest));
+  const bool down = delta.peek() == '-';
+  if (!down && delta.peek() != '+') return out;
+  delta.take(delta.peek());
+  std::int64_t change = 0, scale = 1;
+  if (!take_bytes(delta, change, scale)) return out;
+  is_diff = true;
+  if (!checked_add(out.bytes[kNow], down ? change : -change, out.bytes[kBaseline])) return std::nullopt;
+  return out;
+}
+
+struct Category {
+  std::string name;
+  Sides reserved{}, committed{};
+};
+
+/// "[0x00007f0788e6ff9a] PerfMemory::create_memory_region(unsigned long)+0x99a"; compiled code has no name.
+struct SiteFrame {
+  std::uint64_t address = 0;
+  std::string name;
+};
+
+struct Site {
+  std::vector<SiteFrame> frames;  ///< leaf first
+  std::string category;
+  Sides reserved{}, committed{};
+};
+
+using SitesByCategory = std::map<std::string, std::vector<const Site*>>;
+
+struct Report {
+  std::optional<std::int64_t> pid;
+  std::optional<Category> total;
+  std::vector<Category> categories;
+  std::vector<Site> sites;
+  std::vector<Counter> counters;
+  std::int64_t scale = 1;
+  bool is_diff = false;
+};
+
+/// "(malloc=32KB type=Arena Chunk +32KB #1 +1)", "(reserved=88KB, committed=88KB Type=GC)": the category.
+std::string_view category_of(std::string_view line) {
+  std::size_t begin = line.find("ype=");
+  if (begin == std::string_view::npos) return {};
+  begin += 4;
+  return trim(line.substr(begin, line.find_first_of("+-)#", begin) - begin));
+}
+
+class NativeMemoryLog final : public text::ReportLog {
+ public:
+  NativeMemoryLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no report: the input ends, expected \"Native Memory Tracking:\" and \"Total: reserved=\"") {
+  }
+
+ private:
+  void handle(std::string_view line) override {
+    const std::string_view words = trim(line);
+    if (words == "Native Memory Tracking:") return open();
+    if (!report_) return read_pid(words);
+    Report& report = *report_;
+    if (has_prefix(words, "Total: reserved=")) {
+      report.total = sizes_of(words, "Total");
+    } else if (has_prefix(line, "-") && words.find("(reserved=") != std::string_view::npos) {
+      const std::size_t name_end = words.find("(reserved=");
+      add(sizes_of(words, trim(words.substr(1, name_end - 1))));
+    } else if (has_prefix(words, "(classes #") || has_prefix(words, "(thread #")) {
+      count(words);
+    } else if (has_prefix(words, "(stack: ")) {
+      if (const Category stack = sizes_of(words, ""); stack.committed[kNow] >= 0)
+        report.counters.push_back({"thread_stacks", stack.committed[kNow], "bytes", false, report.scale / 2});
+    } else if (has_prefix(line, "[0x")) {
+      add_frame(line);
+    } else if (!frames_.empty() && has_prefix(words, "(")) {
+      if (lines_.terminated()) add_site(words);
+    } else {
+      read_pid(words);
+    }
+  }
+
+  /// "18552:", which jcmd writes in front of a report.
+  void read_pid(std::string_view words) {
+    Cursor at(words);
+    std::int64_t pid = 0;
+    if (at.count(pid) && at.take(':') && at.at_end()) next_pid_ = pid;
+  }
+
+  void open() {
+    close();
+    report_.emplace();
+    report_->pid = std::exchange(next_pid_, std::nullopt);
+    frames_.clear();
+  }
+
+  /// "reserved=14375KB, committed=823KB"; a line that is cut gives -1.
+  Category sizes_of(std::string_view words, std::string_view name) {
+    const auto reserved = amount_behind(words, "reserved=", report_->is_diff);
+    const auto committed = amount_behind(words, "committed=", report_->is_diff);
+    const auto is_negative = [](const Amount& one) { return one.bytes[kBaseline] < 0; };
+    if (!reserved || !committed || is_negative(*reserved) || is_negative(*committed) || !lines_.terminated()) {
+      lost_ = lost_ ? lost_ : std::optional(lines_.line_offset());
+      return {std::string(name), {-1, -1}, {-1, -1}};
+    }
+    report_->scale = std::max(report_->scale, committed->scale);
+    return {std::string(name), reserved->bytes, committed->bytes};
+  }
+
+  void add(Category category) {
+    if (category.committed[kNow] >= 0) report_->categories.push_back(std::move(category));
+  }
+
+  /// "(classes #1041)", "(thread #14)", in a .diff "(classes #1066 +25)".
+  void count(std::string_view words) {
+    Cursor at(words.substr(words.find('#') + 1));
+    std::int64_t value = 0;
+    if (!at.count(value) || !lines_.terminated()) return;
+    report_->counters.push_back({has_prefix(words, "(classes") ? "classes" : "threads", value, "count", false, 0});
+  }
+
+  /// Regions of the virtual memory map, "[0x.. - 0x..]", have call sites of their own below, with more indentation.
+  void add_frame(std::string_view line) {
+    Cursor at(line.substr(3));
+    SiteFrame frame;
+    if (at.hex(frame.address) != Number::ok || !at.take(']')) return frames_.clear();
+    const std::string_view name = trim(at.rest());
+    frame.name = name.substr(0, text::offset_begin(name));
+    frames_.push_back(std::move(frame));
+  }
+
+  /// The line in brackets below the frames of a site.
+  void add_site(std::string_view words) {
+    Site site{std::exchange(frames_, {}), std::string(category_of(words)), {}, {}};
+    const auto malloc = amount_behind(words, "malloc=", report_->is_diff);
+    const auto reserved = malloc ? malloc : amount_behind(words, "reserved=", report_->is_diff);
+    const auto committed = malloc ? malloc : amount_behind(words, "committed=", report_->is_diff);
+    if (!reserved || !committed || site.category.empty()) return;
+    site.reserved = reserved->bytes;
+    site.committed = committed->bytes;
+    report_->sites.push_back(std::move(site));
+  }
+
+  void finish() override { close(); }
+
+  void close() {
+    if (report_ && report_->total && report_->total->committed[kNow] >= 0 && !report_->categories.empty()) {
+      if (report_->is_diff) give(kBaseline);
+      give(kNow);
+    } else if (report_ && !lost_) {
+      lost_ = lines_.offset();
+    }
+    report_.reset();
+    if (lost_ && !out_.empty()) out_.last().lose("a report that is cut", std::exchange(lost_, std::nullopt));
+  }
+
+  void give(Side side) {
+    SnapshotBuilder builder;
+    SnapshotFacts& facts = builder.facts();
+    facts.producer = "java";
+    facts.sampling = Sampling::exact;
+    facts.pid = report_->pid;
+    facts.default_metric = "committed";
+    facts.format_detail = report_->sites.empty() ? "summary" : "detail";
+    const std::int64_t half_unit = report_->scale / 2;
+    builder.add_column({"committed", "bytes"}, half_unit);
+    builder.add_column({"reserved", "bytes"}, half_unit);
+    facts.counters = {{"committed", report_->total->committed[side], "bytes", false, half_unit},
+                      {"reserved", report_->total->reserved[side], "bytes", false, half_unit}};
+    if (side == kNow) add_counters(facts);
+    SitesByCategory by_category;
+    for (const Site& site : report_->sites) by_category[site.category].push_back(&site);
+    Category sum;
+    for (const Category& category : report_->categories) {
+      add_rows(builder, by_category, category, side);
+      if (!checked_add(sum.committed[side], category.committed[side], sum.committed[side]) ||
+          !checked_add(sum.reserved[side], category.reserved[side], sum.reserved[side]))
+        fail_too_large(lines_.line_offset());
+    }
+    check_total(builder, sum, side);
+    take_report(builder.finish());
+  }
+
+  void add_counters(SnapshotFacts& facts) {
+    for (const Counter& counter : report_->counters) {
+      const auto same = [&](const Counter& one) { return one.name == counter.name; };
+      if (std::none_of(facts.counters.begin(), facts.counters.end(), same)) facts.counters.push_back(counter);
+    }
+  }
+
+  /// The call sites of a category and what they leave of it; the category alone where they do not fit into it, as
+  /// those of arenas, which NMT counts again in the categories that use them.
+  void add_rows(SnapshotBuilder& builder, SitesByCategory& by_category, const Category& category, Side side) {
+    std::vector<const Site*> sites = std::exchange(by_category[category.name], {});
+    if (!fits(category, sites, kNow) || !fits(category, sites, kBaseline)) sites.clear();
+    std::int64_t rest[] = {category.committed[side], category.reserved[side]};
+    for (const Site* site : sites) {
+      std::vector<FrameId> frames;
+      for (const SiteFrame& frame : site->frames) {
+        text::PrintedFrame printed;
+        printed.function = trim(frame.name);
+        if (frame.name.empty()) printed.offset = frame.address;
+        frames.push_back(text::frame_of(builder, printed));
+      }
+      const std::int64_t values[] = {site->committed[side], site->reserved[side]};
+      builder.add_row(builder.stack(frames), builder.labels({text_label(builder, "type", category.name)}), values);
+      rest[0] -= values[0];
+      rest[1] -= values[1];
+    }
+    for (std::int64_t& left : rest) left = std::max<std::int64_t>(left, 0);  // sites are rounded
+    add_type_row(builder, category.name, rest);
+  }
+
+  bool fits(const Category& category, const std::vector<const Site*>& sites, Side side) const {
+    std::int64_t committed = 0, reserved = 0;
+    for (const Site* site : sites) {
+      if (site->committed[side] < 0 || site->reserved[side] < 0 ||
+          !checked_add(committed, site->committed[side], committed) ||
+          !checked_add(reserved, site->reserved[side], reserved))
+        return false;
+    }
+    const std::int64_t rounding = rounding_of(sites.size() + 1);
+    return committed - rounding <= category.committed[side] && reserved - rounding <= category.reserved[side];
+  }
+
+  std::int64_t rounding_of(std::size_t numbers) const {
+    return static_cast<std::int64_t>(numbers) * (report_->scale / 2);
+  }
+
+  /// Total is checked: it leaves out nothing but rounding, or categories too small to print.
+  void check_total(SnapshotBuilder& builder, const Category& sum, Side side) {
+    const std::int64_t rounding = rounding_of(report_->categories.size() + 1);
+    const std::int64_t committed = report_->total->committed[side] - sum.committed[side];
+    const std::int64_t reserved = report_->total->reserved[side] - sum.reserved[side];
+    if (committed < -rounding || reserved < -rounding) {
+      builder.notes().add(Severity::warning, "the categories add up to more than Total says", lines_.line_offset());
+      builder.facts().complete = false;
+    } else if (committed > rounding || reserved > rounding) {
+      builder.notes().add(Severity::warning, "the categories add up to less than Total says", lines_.line_offset());
+      builder.facts().complete = false;
+      const std::int64_t values[] = {std::max<std::int64_t>(committed, 0), std::max<std::int64_t>(reserved, 0)};
+      builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values);
+    }
+  }
+
+  std::optional<Report> report_;
+  std::vector<SiteFrame> frames_;  // of the open site, leaf first
+  std::optional<std::int64_t> next_pid_;
+  std::optional<std::uint64_t> lost_;  // where a line is cut
+};
+
+Match sniff_native_memory(std::string_view head) {
+  bool has_heading = false;
+  return certain_if(text::any_line_of(head, [&](std::string_view line) {
+    has_heading = has_heading || trim(line) == "Native Memory Tracking:";
+    return has_heading && has_prefix(trim(line), "Total: reserved=");
+  }));
+}
+
+}  // namespace
+
+constexpr Format kJvmNativeMemory{
+    .info = {"jvm-nmt", "Native Memory Tracking of the JVM: jcmd VM.native_memory summary, detail, and their .diff",
+             "*.txt, *.log", "the virtual memory map, malloc and arenas apart, peaks"},
+    .sniff = sniff_native_memory,
+    .decode = text::read_log<NativeMemoryLog>,
+    .many = "call sites"};
+
+}  // namespace snapdiff::formats
