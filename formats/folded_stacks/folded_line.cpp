@@ -102,6 +102,7 @@ FoldedText look_at(std::string_view head, bool whole) {
   // Two numbers a line are a difference of two profiles, which says nothing of either one's moment.
   out.is_folded = out.lines > 0 && chains * 2 >= out.lines && pairs < out.lines;
   out.has_types = classes == out.lines && dotted > 0;
+  out.is_java = text::has_prefix(plain, "java/") || plain.find(";java/") != std::string::npos;
   return out;
 }
 

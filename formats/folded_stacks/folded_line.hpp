@@ -28,11 +28,13 @@ char take_mark(std::string_view& frame);
 /// Evidence from the complete lines of a head.
 ///   is_folded  each line is a stack with a number, most have several frames, and none looks like a line of a log
 ///   repeats    stacks that come again, which writers add up and logs repeat
+///   is_java    some frame lies in java.*: names have slashes for dots
 ///   has_types  each leaf is marked as async-profiler marks the class that was allocated
 struct FoldedText {
   bool is_folded = false;
   bool is_austin = false;
   bool is_cpu = false;  ///< of austin: not of memory
+  bool is_java = false;
   bool has_types = false;
   std::size_t lines = 0;
   std::size_t repeats = 0;

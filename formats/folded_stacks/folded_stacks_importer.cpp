@@ -112,12 +112,21 @@ class FoldedReader {
       std::string_view frame = take_frame(stack);
       text::PrintedFrame printed;
       const char mark = take_mark(frame);
-      printed.function = frame;
+      printed.function = text_.is_java ? java_name(frame) : frame;
       if (text_.is_austin && !read_austin(frame, printed)) continue;
       frames_.push_back(text::frame_of(builder_, printed, mark == 'i' ? kFrameInlined : std::uint8_t{0}));
     }
     std::reverse(frames_.begin(), frames_.end());
     return builder_.stack(frames_);
+  }
+
+  /// "java/lang/Thread.run" as java.lang.Thread.run: the name in stack traces. Native frames have no slashes, or
+  /// colons.
+  std::string_view java_name(std::string_view frame) {
+    if (frame.find_first_of(": (") != std::string_view::npos || frame.find('/') == 0) return frame;
+    name_ = frame;
+    std::replace(name_.begin(), name_.end(), '/', '.');
+    return name_;
   }
 
   /// "P7" and "T0:7" are the process and the thread; else FILE:FUNCTION:LINE.
@@ -143,6 +152,7 @@ class FoldedReader {
   SnapshotBuilder builder_;
   FoldedText text_;
   std::vector<FrameId> frames_;
+  std::string name_;
   std::optional<std::uint64_t> cut_;
 };
 

@@ -145,7 +145,9 @@ class ProfilerTable final : public Matcher {
       const std::string tags =
           with_tags("", {{"file", file_}, {"function", function_}, {"line", std::to_string(row.line)}});
       readings.push_back({"memory" + tags, "bytes", row.memory, false});
-      readings.push_back({"increment" + tags, "bytes", row.increment, false});
+      // The first row prints the memory at entry once more: nothing was added there.
+      const bool is_entry = &row == &rows_.front() && row.increment.value == row.memory.value;
+      if (!is_entry) readings.push_back({"increment" + tags, "bytes", row.increment, false});
       if (row.occurrences) readings.push_back({"occurrences" + tags, "count", {*row.occurrences, 0}, false});
     }
     session.recorder().record(kProfilerTable, facts_, readings);

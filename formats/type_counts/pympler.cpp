@@ -98,8 +98,10 @@ class PymplerLog final : public text::ReportLog {
 
   void take(const std::map<std::string, SummaryRow>& sums, const List& list) {
     SnapshotBuilder builder;
-    builder.add_heap_columns();
-    builder.add_column({half_unit_name("inuse_space"), "bytes"});
+    const std::string space = is_difference_ ? "growth_space" : "inuse_space";
+    builder.add_column({is_difference_ ? "growth_objects" : "inuse_objects", "count"});
+    builder.add_column({space, "bytes"});
+    builder.add_column({half_unit_name(space), "bytes"});
     SnapshotFacts& facts = builder.facts();
     for (const auto& [name, row] : sums) {
       facts.is_diff = facts.is_diff || row.count < 0 || row.size.value < 0;

@@ -58,6 +58,9 @@ TEST_CASE("folded-stacks: austin's frames have file and line, its numbers may be
 TEST_CASE("folded-stacks: marks of how a frame ran are cut off, growth that snapdiff exported comes back") {
   CHECK(rows(read_one(folded(), "a_[0];b_[j];c_[k] 5\na_[j];b_[i];d_[x] 6\n")) ==
         Rows{{"c < b < a", "5"}, {"d_[x] < b < a", "6"}});
+  CHECK(rows(read_one(folded(), "java/lang/Thread.run;a/B$C.m;/lib/x.so 5\n")) ==
+        Rows{{"/lib/x.so < a.B$C.m < java.lang.Thread.run", "5"}});
+  CHECK(rows(read_one(folded(), "net/http.serve;main 5\n")) == Rows{{"main < net/http.serve", "5"}});
   const Snapshot s = read_one(folded(), "[grew];main;f 10\n[shrank];main;g 4\n");
   CHECK(rows(s) == Rows{{"f < main", "10"}, {"g < main", "-4"}});
   CHECK(s.facts.is_diff);

@@ -66,6 +66,7 @@ TEST_CASE("pympler: differences of a real program are added up") {
   REQUIRE(series.size() == 6);
   CHECK(series[0].facts.format == "pympler");
   CHECK(has_note(series[0], "growth since the tracker was made"));
+  CHECK(series[0].column("growth_space") != nullptr);
   const std::string pattern = "babel.dates.DateTimePattern {type=babel.dates.DateTimePattern}";
   CHECK(rows(series[0]).count(pattern) == 0);
   for (std::size_t step = 1; step < 6; ++step) {
