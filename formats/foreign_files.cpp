@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "formats/input/cpu_profile.hpp"
+#include "formats/pprof/pprof_importer.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/contains.hpp"
 
@@ -135,24 +136,6 @@ bool is_perfetto(std::string_view head) {
   return true;
 }
 
-/// OpenTelemetry's ProfilesData: field 2 is a dictionary of tables, each with an empty first entry; a sample of
-/// profile.proto, which has that number there, has fields 1 to 3. Collectors frame it by a length of four bytes.
-bool is_otlp(std::string_view head) {
-  constexpr std::size_t kFrame = 4;
-  if (head.size() > kFrame && head[0] == '\0') head.remove_prefix(kFrame);
-  std::size_t at = 1;
-  if (head.empty() || head[0] != '\x12' || !take_length(head, at)) return false;
-  for (int field = 0; field < 16 && at < head.size(); ++field) {
-    const auto tag = static_cast<unsigned char>(head[at++]);
-    const std::optional<std::size_t> length = take_length(head, at);
-    if ((tag & 7) != 2 || tag >> 3 > 7 || !length) return false;
-    if (tag >> 3 > 3) return true;
-    if (*length >= head.size() - at) return false;
-    at += *length;
-  }
-  return false;
-}
-
 /// Documents about memory: they hold numbers by category, at one moment, not over time.
 struct Document {
   std::string_view words, more;
@@ -205,8 +188,8 @@ std::string foreign_kind(std::string_view head) {
 }
 
 std::string mistaken_kind(std::string_view head) {
+  if (kOtlp.sniff(head) == Match::certain) return {};
   if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
-  if (is_otlp(head)) return "an OTLP profile (OpenTelemetry), which is not read yet; give the profile as pprof";
   const std::string_view start = head.substr(0, 4096);
   const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
   if (start.starts_with("----------") && has("\nCommand: ") && has("\nms_print arguments: "))

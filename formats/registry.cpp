@@ -47,6 +47,7 @@ namespace {
 
 constexpr const Format* kFormats[] = {
     &kPprof,
+    &kOtlp,
     &kGperftools,
     &kJemalloc,
     &kGoText,

@@ -1,0 +1,235 @@
+#include "formats/pprof/otlp_snapshot.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "formats/input/type_row.hpp"
+#include "formats/pprof/columns.hpp"
+#include "formats/pprof/resolve.hpp"
+#include "snapdiff/checked.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::pprof {
+namespace {
+
+constexpr std::size_t kMostColumns = 256;
+constexpr std::uint64_t kFreeFrames = std::uint64_t{16} << 20;  // as for profile.proto
+
+std::int32_t number_32(std::int64_t value) {
+  return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
+}
+
+/// A type and its unit: two numbers of strings.
+void read_type(protozero::pbf_reader in, std::int64_t& type, std::int64_t& unit) {
+  while (in.next()) {
+    switch (in.tag()) {
+      case 1: type = in.get_int64(); break;
+      case 2: unit = in.get_int64(); break;
+      default: in.skip();
+    }
+  }
+}
+
+class SnapshotMaker {
+ public:
+  SnapshotMaker(const OtlpTables& tables, std::uint64_t bytes)
+      : tables_(tables), frames_left_(kFreeFrames + 4 * bytes) {}
+
+  Snapshot make(const std::vector<OtlpProfile>& profiles) {
+    std::vector<std::size_t> column_of;
+    std::vector<std::int64_t> factor_of;
+    std::set<std::vector<std::pair<std::string_view, std::string_view>>> resources;
+    for (const OtlpProfile& profile : profiles) {
+      add_column(profile, column_of, factor_of);
+      resources.insert(profile.resource);
+      fill_facts(profile);
+    }
+    values_.assign(columns_.size(), 0);
+    intern_modules();
+    stack_of_.resize(tables_.stacks.size());
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      std::vector<Label> shared;
+      for (const auto& [key, text] : profiles[i].resource) {
+        if (resources.size() > 1) shared.push_back(text_label(builder_, key, text));
+      }
+      for (const std::string_view sample : profiles[i].samples) add_sample(sample, column_of[i], factor_of[i], shared);
+    }
+    if (resources.size() == 1) {
+      for (const auto& [key, text] : *resources.begin())
+        builder_.facts().comments.push_back(std::string(key).append(" = ").append(text));
+    }
+    builder_.facts().format_detail = "OTLP";
+    return value_or_throw(builder_.finish());
+  }
+
+ private:
+  std::string_view text(std::int64_t row) const { return row_of(tables_.strings, row, "string"); }
+
+  void add_column(const OtlpProfile& profile, std::vector<std::size_t>& column_of,
+                  std::vector<std::int64_t>& factor_of) {
+    SampleType type{std::string(text(profile.type)), std::string(text(profile.unit))};
+    const std::optional<std::int64_t> bytes = bytes_per(type.unit);
+    if (bytes) type.unit = "bytes";
+    factor_of.push_back(bytes.value_or(1));
+    const auto found = std::find(columns_.begin(), columns_.end(), type.name);
+    column_of.push_back(static_cast<std::size_t>(found - columns_.begin()));
+    if (found != columns_.end()) return;
+    if (columns_.size() == kMostColumns) fail(ErrorCode::limit, "too many sample types: expected at most 256");
+    columns_.push_back(type.name);
+    builder_.add_column(std::move(type));
+  }
+
+  void fill_facts(const OtlpProfile& profile) {
+    SnapshotFacts& facts = builder_.facts();
+    if (profile.time_ns != 0) facts.taken_at_ns = profile.time_ns;
+    if (profile.duration_ns != 0) facts.duration_ns = profile.duration_ns;
+    const std::optional<std::int64_t> unit = bytes_per(text(profile.period_unit));
+    if (!unit || profile.period <= 0) return;
+    facts.sampling = profile.period == 1 ? Sampling::exact : Sampling::poisson;
+    if (__builtin_mul_overflow(profile.period, *unit, &facts.period)) facts.period = 0;
+  }
+
+  void intern_modules() {
+    for (const OtlpTables::Mapping& mapping : tables_.mappings) {
+      std::string_view build_id;
+      for (const std::int64_t row : mapping.attributes) {
+        const OtlpTables::Attribute& attribute = row_of(tables_.attributes, row, "attribute");
+        if (text(attribute.key) == "process.executable.build_id.gnu") build_id = attribute.text;
+      }
+      modules_.push_back(builder_.module(text(mapping.file), build_id));
+      if (mapping.limit > mapping.start)
+        builder_.add_mapping({mapping.start, mapping.limit, mapping.file_offset, modules_.back()});
+    }
+  }
+
+  void add_location(std::int64_t row) {
+    const OtlpTables::Location& location = row_of(tables_.locations, row, "location");
+    const std::size_t count = std::max<std::size_t>(location.lines.size(), 1);
+    if (count > frames_left_ || frames_.size() + count > kMaxStackFrames)
+      fail(ErrorCode::limit, "stacks expand to more frames than 16 Mi and 4 for each byte of input");
+    frames_left_ -= count;
+    FrameSpec place;
+    if (location.address != 0) place.offset = location.address;
+    if (location.mapping != 0) {
+      const OtlpTables::Mapping& mapping = row_of(tables_.mappings, location.mapping, "mapping");
+      place.module = modules_[static_cast<std::size_t>(location.mapping)];
+      if (location.address != 0) place.offset = location.address - mapping.start + mapping.file_offset;
+    }
+    if (location.lines.empty()) frames_.push_back(builder_.frame(place));
+    for (std::size_t i = 0; i < location.lines.size(); ++i) {
+      const OtlpTables::Line& line = location.lines[i];
+      const OtlpTables::Function& function = row_of(tables_.functions, line.function, "function");
+      FrameSpec frame = place;
+      frame.function =
+          builder_.function(builder_.string(text(function.name)), builder_.string(text(function.system_name)),
+                            builder_.string(text(function.file)), number_32(function.start_line));
+      frame.line = number_32(line.line);
+      frame.column = number_32(line.column);
+      frame.flags = i + 1 < location.lines.size() ? kFrameInlined : std::uint8_t{0};
+      frames_.push_back(builder_.frame(frame));
+    }
+  }
+
+  StackId stack(std::int64_t row) {
+    const std::vector<std::int64_t>& locations = row_of(tables_.stacks, row, "stack");
+    std::optional<StackId>& known = stack_of_[static_cast<std::size_t>(row)];
+    if (!known) {
+      frames_.clear();
+      for (const std::int64_t location : locations) add_location(location);
+      known = builder_.stack(frames_);
+    }
+    return *known;
+  }
+
+  void add_sample(std::string_view bytes, std::size_t column, std::int64_t factor, const std::vector<Label>& shared) {
+    std::int64_t stack_row = 0, sum = 0;
+    std::size_t moments = 0;
+    std::vector<std::int64_t> attributes, values;
+    protozero::pbf_reader in(bytes.data(), bytes.size());
+    while (in.next()) {
+      switch (in.tag()) {
+        case 1: stack_row = in.get_int64(); break;
+        case 2: read_numbers(in, attributes); break;
+        case 4: read_numbers(in, values); break;
+        case 5: {
+          const bool is_packed = in.wire_type() == protozero::pbf_wire_type::length_delimited;
+          moments += is_packed ? in.get_view().size() / sizeof(std::uint64_t) : 1;
+          if (!is_packed) in.skip();
+          break;
+        }
+        default: in.skip();
+      }
+    }
+    // Samples without values count their times.
+    if (values.empty()) values.push_back(static_cast<std::int64_t>(moments));
+    for (std::int64_t value : values) {
+      if (__builtin_mul_overflow(value, factor, &value) || !checked_add(sum, value, sum))
+        fail(ErrorCode::limit, "values beyond 2^63-1, expected them to fit in 64 bits");
+    }
+    if (sum < 0) builder_.facts().is_diff = true;
+    values_[column] = sum;
+    builder_.add_row(stack(stack_row), labels(attributes, shared), values_);
+    values_[column] = 0;
+  }
+
+  LabelSetId labels(const std::vector<std::int64_t>& attributes, std::vector<Label> set) {
+    for (const std::int64_t row : attributes) {
+      const OtlpTables::Attribute& attribute = row_of(tables_.attributes, row, "attribute");
+      if (attribute.is_number) {
+        set.push_back({builder_.string(text(attribute.key)), StringId{}, attribute.number,
+                       builder_.string(text(attribute.unit)), true});
+      } else if (!attribute.text.empty()) {
+        set.push_back(text_label(builder_, text(attribute.key), attribute.text));
+      }
+    }
+    return builder_.labels(std::move(set));
+  }
+
+  const OtlpTables& tables_;
+  SnapshotBuilder builder_;
+  std::uint64_t frames_left_;
+  std::vector<std::string> columns_;
+  std::vector<std::int64_t> values_;
+  std::vector<ModuleId> modules_;
+  std::vector<std::optional<StackId>> stack_of_;
+  std::vector<FrameId> frames_;
+};
+
+}  // namespace
+
+OtlpProfile read_otlp_profile(protozero::pbf_reader in) {
+  OtlpProfile out;
+  while (in.next()) {
+    switch (in.tag()) {
+      case 1: read_type(in.get_message(), out.type, out.unit); break;
+      case 2: {
+        const protozero::data_view sample = in.get_view();
+        out.samples.emplace_back(sample.data(), sample.size());
+        break;
+      }
+      case 3: out.time_ns = static_cast<std::int64_t>(in.get_fixed64()); break;
+      case 4: out.duration_ns = in.get_int64(); break;
+      case 5: read_type(in.get_message(), out.period_type, out.period_unit); break;
+      case 6: out.period = in.get_int64(); break;
+      default: in.skip();
+    }
+  }
+  return out;
+}
+
+bool is_of_time(const OtlpProfile& profile, const OtlpTables& tables) {
+  const std::string_view type = row_of(tables.strings, profile.type, "string");
+  const std::string_view unit = row_of(tables.strings, profile.unit, "string");
+  const std::string_view period = row_of(tables.strings, profile.period_unit, "string");
+  return unit.ends_with("seconds") || unit == "cycles" || type == "samples" || type == "cpu" || type == "events" ||
+         period.ends_with("seconds");
+}
+
+Snapshot otlp_snapshot(const std::vector<OtlpProfile>& profiles, const OtlpTables& tables, std::uint64_t bytes) {
+  return SnapshotMaker(tables, bytes).make(profiles);
+}
+
+}  // namespace snapdiff::formats::pprof
