@@ -217,6 +217,13 @@ std::string facts(const Postmortem& report, const Chosen& chosen, const PlacesOf
   json.field("exact", g.exact);
   json.field("judged", value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size());
   json.array("verdicts", document::verdicts_by_gravity(), [&](std::string_view word) { json.text(word); });
+  json.array("columns", table_columns(report), [&](const PageColumn& column) {
+    json.list([&] {
+      json.text(column.key);
+      json.text(column.title);
+      json.boolean(!column.if_room);
+    });
+  });
   json.field("known", !g.series.has_unknown());
   json.field("filtered", g.filtered != Change{} || !g.options.focus.empty() || !g.options.ignore.empty());
   json.field("length", value_count(g));

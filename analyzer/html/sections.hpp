@@ -23,6 +23,15 @@ std::string figures_section(const Postmortem& report);
 /// All findings, and hints.
 std::string story_section(const Postmortem& report, const Chosen& chosen);
 
+/// A column of the table below: the key by which the script knows it, what is above it, and whether narrow windows
+/// leave it out.
+struct PageColumn {
+  std::string_view key;
+  std::string title;
+  bool if_room;
+};
+std::vector<PageColumn> table_columns(const Postmortem& report);
+
 /// The heaviest rows and the sums that make the total, first -> last.
 std::string table_section(const Postmortem& report, const Chosen& chosen, const std::vector<std::int64_t>& rest);
 

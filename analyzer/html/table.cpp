@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
+#include <variant>
 
+#include "analyzer/document/growth_columns.hpp"
+#include "analyzer/document/terms.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/report/text_tools.hpp"
@@ -11,6 +15,10 @@
 namespace snapdiff::html {
 namespace {
 
+using document::GrowthLine;
+using document::GrowthPlace;
+using document::GrowthView;
+
 /// A screenful; the script shows them all.
 constexpr std::size_t kFirstRows = 20;
 constexpr std::size_t kFunctions = 40;
@@ -19,23 +27,89 @@ std::string growth_cell(std::int64_t v, std::string_view unit) {
   return "<td class=\"g " + std::string(direction(v)) + "\"><b>" + cell(v, unit, true) + "</b></td>";
 }
 
+/// The columns behind the name, as the script shows them too (assets/columns.js).
+std::vector<GrowthPlace> columns_of(const GrowthView& view) {
+  std::vector<GrowthPlace> out;
+  for (const GrowthPlace& place : document::growth_page()) {
+    if (place.when == nullptr || place.when(view)) out.push_back(place);
+  }
+  return out;
+}
+
+std::string text_of(const document::Cell& value, std::string_view unit) {
+  using namespace document;
+  const auto decimals = [](double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", number);
+    return std::isfinite(number) ? std::string(text) : std::string("n/a");
+  };
+  const auto rounded = [&](double number) {
+    if (!std::isfinite(number)) return std::string("n/a");
+    return number == 0 ? "0" : html::value(std::llround(std::clamp(number, -9e18, 9e18)), unit);
+  };
+  return std::visit(
+      Overloaded{[](Missing why) { return std::string(why == Missing::unknown ? "n/a" : ""); },
+                 [&](const Amount& v) { return cell(v.value, unit); },
+                 [&](const Growth& v) { return cell(v.value, unit, true); },
+                 [](const Count& v) {
+                   return v.with_sign ? growth_count_text(v.value, kGlyphs) : count_text(v.value, kGlyphs);
+                 },
+                 [&](const Deviation& v) { return rounded(v.value); }, [&](const Rate& v) { return rounded(v.value); },
+                 [](const Share& v) { return percent_text(v.part, v.whole, kGlyphs); },
+                 [&](const Odds& v) { return decimals(v.value); }, [&](const Number& v) { return decimals(v.value); },
+                 [](const Flag& v) { return std::string(v.value ? "yes" : ""); },
+                 [](const Word& v) { return gravity(v.text) > 0 ? badge(v.text) : safe(v.text); },
+                 [](const Text& v) { return safe(v.text); },
+                 [](const Series& v) {
+                   std::vector<double> values(v.values.begin(), v.values.end());
+                   for (std::size_t i = 0; i < values.size(); ++i) {
+                     if (!v.is_known(i)) values[i] = std::nan("");
+                   }
+                   return sparkline(values);
+                 },
+                 [](const Stack& v) {
+                   return stack_cell({v.frames.begin(), v.frames.end()});
+                 },
+                 [](const Site& v) { return v.frames.empty() ? std::string() : safe(base_name(v.frames[0].file)); },
+                 [&](const Sides& v) { return cell(v.value.growth(), unit, true); },
+                 [](const Stacks& v) { return count_text(v.after, kGlyphs); },
+                 [](const InstanceCount& v) { return std::to_string(v.grew) + "/" + std::to_string(v.of); }},
+      value);
+}
+
+std::string cells_of(const std::vector<GrowthPlace>& columns, const GrowthLine& line, std::string_view unit) {
+  std::string out;
+  for (const GrowthPlace& place : columns) {
+    const document::Cell value = place.column->cell(line);
+    const auto* const growth = std::get_if<document::Growth>(&value);
+    std::string css = place.if_room ? "wide" : "";
+    if (growth != nullptr) css.append(css.empty() ? "g" : " g");
+    if (growth != nullptr && line.is_row()) css.append(" ").append(direction(growth->value));
+    std::string text = text_of(value, unit);
+    if (growth != nullptr && line.is_row()) text = "<b>" + text + "</b>";
+    out += (css.empty() ? "<td>" : "<td class=\"" + css + "\">") + text + "</td>";
+  }
+  return out;
+}
+
 /// One row of sums.
-std::string sum_row(const std::string& name, const Change& value, std::string_view unit, const std::string& objects,
+std::string sum_row(const std::vector<GrowthPlace>& columns, const GrowthLine& line, std::string_view unit,
                     std::string_view id) {
-  return "<tr id=\"" + std::string(id) + "\"><th scope=\"row\">" + name +
-         "</th><td class=\"wide\"></td><td class=\"g\">" + cell(value.growth(), unit, true) +
-         "</td><td class=\"wide\">" + cell(value.baseline, unit) + "</td><td>" + cell(value.current, unit) +
-         "</td><td class=\"wide\">" + objects + "</td><td class=\"wide\"></td><td></td></tr>\n";
+  return "<tr id=\"" + std::string(id) + "\"><th scope=\"row\">" + entities(std::string(line.name)) + "</th>" +
+         cells_of(columns, line, unit) + "</tr>\n";
 }
 
-std::string objects_text(const GrowthReport& g, const Change& objects) {
-  return g.has_objects ? growth_count_text(objects.growth(), kGlyphs) : std::string("n/a");
+std::string first_to_last(const Postmortem& report, std::string_view between) {
+  const std::size_t first = report.trend.left_out + 1;
+  return std::to_string(first) + std::string(between) +
+         std::to_string(report.trend.left_out + value_count(report.growth()));
 }
 
-std::string error_text(const GrowthReport& g, const GrowthRow& row) {
-  if (g.exact) return "0";
-  if (!g.has_error || !std::isfinite(row.error)) return "n/a";
-  return value(static_cast<std::int64_t>(std::llround(std::min(row.error, 9e18))), g.unit);
+GrowthView view_of(const Postmortem& report) {
+  const GrowthReport& g = report.growth();
+  const bool judged = value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size();
+  return {.report = g,
+          .verdicts = judged ? std::span<const Verdict>(report.trend.verdicts) : std::span<const Verdict>()};
 }
 
 constexpr std::size_t kMostFrames = 13;
@@ -55,25 +129,36 @@ bool same(const FrameView& a, const FrameView& b) {
 
 }  // namespace
 
+std::vector<PageColumn> table_columns(const Postmortem& report) {
+  std::vector<PageColumn> out{{"stack", "allocated in, through", false}};
+  for (const GrowthPlace& place : columns_of(view_of(report))) {
+    const document::GrowthColumn& column = *place.column;
+    const bool series = column.traits.csv == document::CsvShape::series;
+    out.push_back({column.key,
+                   series                ? first_to_last(report, " \u2013 ")
+                   : place.title.empty() ? std::string(column.title)
+                                         : std::string(place.title),
+                   place.if_room});
+  }
+  return out;
+}
+
 std::string table_section(const Postmortem& report, const Chosen& chosen, const std::vector<std::int64_t>& rest) {
   const GrowthReport& g = report.growth();
   if (g.metric.empty()) return {};
-  const std::string first = std::to_string(report.trend.left_out + 1);
-  const std::string last = std::to_string(report.trend.left_out + value_count(g));
-  const bool judged = value_count(g) >= kJudgedFrom && report.trend.verdicts.size() == g.rows.size();
+  const GrowthView view = view_of(report);
+  const std::vector<GrowthPlace> columns = columns_of(view);
   std::string out =
-      "<section id=\"table\" aria-labelledby=\"table-h\"><h2 id=\"table-h\">Growth per stack, " + first + " \u2192 " +
-      last +
+      "<section id=\"table\" aria-labelledby=\"table-h\"><h2 id=\"table-h\">Growth per stack, " +
+      first_to_last(report, " \u2192 ") +
       "</h2>\n<p class=\"note\" id=\"table-note\">Every byte is in exactly one row.</p>\n<div id=\"tools\" "
       "class=\"tools\"></div>\n<div class=\"scroll\" id=\"scroll\"><table id=\"rows\">\n<thead "
-      "id=\"rows-head\"><tr><th "
-      "scope=\"col\">allocated in, through</th><th scope=\"col\" class=\"wide\">" +
-      first + " \u2013 " + last +
-      "</th><th scope=\"col\" aria-sort=\"descending\">growth</th><th scope=\"col\" class=\"wide\">before</th><th "
-      "scope=\"col\">after</th><th scope=\"col\" class=\"wide\">objects</th><th scope=\"col\" "
-      "class=\"wide\">\u00b1</th><th "
-      "scope=\"col\">" +
-      std::string(judged ? "verdict" : "kind") + "</th></tr></thead>\n<tbody id=\"rows-body\">\n";
+      "id=\"rows-head\"><tr>";
+  for (const PageColumn& column : table_columns(report)) {
+    out += "<th scope=\"col\"" + std::string(column.if_room ? " class=\"wide\"" : "") +
+           (column.key == "growth" ? " aria-sort=\"descending\"" : "") + ">" + column.title + "</th>";
+  }
+  out += "</tr></thead>\n<tbody id=\"rows-body\">\n";
   std::vector<FrameView> frames;
   Change shown;
   Change shown_objects;
@@ -87,14 +172,7 @@ std::string table_section(const Postmortem& report, const Chosen& chosen, const 
     } else {
       frames.push_back(made_frame(g.keys[row.key]));
     }
-    std::vector<double> values(value_count(g));
-    for (std::size_t s = 0; s < values.size(); ++s)
-      values[s] = g.series.known(index, s) ? static_cast<double>(value_at(g, index, s)) : std::nan("");
-    out += "<tr><td>" + stack_cell(frames) + "</td><td class=\"wide\">" + sparkline(values) + "</td>" +
-           growth_cell(row.value.growth(), g.unit) + "<td class=\"wide\">" + cell(row.value.baseline, g.unit) +
-           "</td><td>" + cell(row.value.current, g.unit) + "</td><td class=\"wide\">" + objects_text(g, row.objects) +
-           "</td><td class=\"wide\">" + error_text(g, row) + "</td><td>" +
-           (judged ? badge(report.trend.verdicts[index].word) : std::string(to_text(row.row_class))) + "</td></tr>\n";
+    out += "<tr><td>" + stack_cell(frames) + "</td>" + cells_of(columns, row_line(view, index), g.unit) + "</tr>\n";
     shown += row.value;
     shown_objects += row.objects;
   }
@@ -103,12 +181,11 @@ std::string table_section(const Postmortem& report, const Chosen& chosen, const 
   const Change rest_objects = g.unattributed_objects + g.filtered_objects;
   const Change other_objects = g.total_objects - rest_objects - shown_objects;
   out += "</tbody>\n<tfoot id=\"rows-foot\">\n";
-  out += sum_row(entities(others_text(g.rows.size() - count, kGlyphs)), others, g.unit, objects_text(g, other_objects),
-                 "sum-others");
-  const bool filtered = g.filtered != Change{};
-  out += sum_row(filtered ? "[unattributed] and [filtered out]" : "[unattributed]", not_in_rows, g.unit,
-                 objects_text(g, rest_objects), "sum-rest");
-  out += sum_row("TOTAL", g.total, g.unit, objects_text(g, g.total_objects), "sum-total");
+  const std::string others_name = others_text(g.rows.size() - count, kGlyphs);
+  const std::string_view rest_name = g.filtered != Change{} ? "[unattributed] and [filtered out]" : "[unattributed]";
+  out += sum_row(columns, rest_line(view, others_name, others, other_objects), g.unit, "sum-others");
+  out += sum_row(columns, rest_line(view, rest_name, not_in_rows, rest_objects), g.unit, "sum-rest");
+  out += sum_row(columns, total_line(view), g.unit, "sum-total");
   out += "</tfoot>\n</table></div>\n<p class=\"note\" id=\"cut\">";
   if (chosen.others_count > 0) {
     out += counted(chosen.others_count, "row") +

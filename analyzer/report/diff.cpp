@@ -1,4 +1,5 @@
-
+#include "analyzer/document/growth_columns.hpp"
+#include "analyzer/report/cells.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
@@ -66,55 +67,19 @@ void tail_fields(JsonWriter& json, const GrowthReport& report, const Others& oth
   json_notes(json, report.notes);
 }
 
-/// What the baseline calls a stack that was matched across builds.
-void counterpart_fields(JsonWriter& json, const GrowthReport& report, std::uint32_t key,
-                        std::vector<FrameView>& frames) {
-  const Counterpart* const found = report.counterpart(key);
-  if (found == nullptr) return;
-  report.view->frames(found->before, frames);
-  json_stack(json, "baseline_stack", frames);
-  json.object("stacks", [&] {
-    json.field("baseline", found->stacks_before);
-    json.field("current", found->stacks_after);
-  });
-}
-
-void row_fields(JsonWriter& json, const GrowthReport& report, RowVerdicts verdicts, std::uint32_t index,
-                std::vector<FrameView>& frames) {
-  const GrowthRow& row = report.rows[index];
-  json.field("class", to_text(row.row_class));
-  json_change_fields(json, row.value);
-  json_object_fields(json, report.has_objects, row.objects);
-  json.field("error", row.error);
-  json.field("tier", to_text(row.tier));
-  if (!report.instances.empty()) json_instances(json, report.instances[index]);
-  json_row_name(json, report, row, frames);
-  if (report.options.by == GroupBy::stack) {
-    counterpart_fields(json, report, row.key, frames);
-  } else {
-    json_change(json, "flat", row.value);
-    json_change(json, "cum", report.cumulative[index].value);
-  }
-  if (report.series_length > 0) json_values(json, report, index);
-  if (verdicts.empty()) return;
-  json.field_or_null("verdict", verdicts[index].word);
-  json.field("reason", verdicts[index].reason);
-}
-
 /// Calls `write` with the rows of a comparison and what writes its head, a row and its tail.
 template <class Write>
 void with_parts(const GrowthReport& report, RowVerdicts verdicts, const Style& style, const Write& write) {
   const Selection selection = rows_of(report, style);
-  std::vector<FrameView> frames;
+  const document::GrowthView view{.report = report, .verdicts = verdicts};
+  const auto fields = fields_of(document::growth_fields(false), view);
   write(
       selection.rows,
       [&](JsonWriter& json) {
         head_fields(json, report);
         json_story_fields(json, report);
       },
-      [&](JsonWriter& json, std::uint32_t row) {
-        json.object([&] { row_fields(json, report, verdicts, row, frames); });
-      },
+      [&](JsonWriter& json, std::uint32_t row) { json.object([&] { json_cells(json, fields, row_line(view, row)); }); },
       [&](JsonWriter& json) { tail_fields(json, report, selection.others); });
 }
 
@@ -137,8 +102,8 @@ std::string text_end(const std::vector<std::string>& notes, const Style& style) 
 }
 
 void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row) {
-  std::vector<FrameView> frames;
-  json.object([&] { row_fields(json, report, {}, row, frames); });
+  const document::GrowthView view{.report = report};
+  json.object([&] { json_cells(json, fields_of(document::growth_fields(false), view), row_line(view, row)); });
 }
 
 std::string json_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {

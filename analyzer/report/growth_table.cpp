@@ -4,127 +4,85 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/document/growth_columns.hpp"
+#include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/text_tools.hpp"
+#include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
 #include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {
 
-constexpr std::size_t kAnyWidth = 1000;  // nothing is cut
+using Cell = Sheet::Cell;
+using document::GrowthLine;
+using document::GrowthView;
+
 constexpr std::string_view kFuzzyMark = "  fuzzy";
 constexpr std::string_view kMergedMark = "  merged";
+constexpr std::string_view kNoiseMark = "  ~";
 
 /// Rows that were matched across builds by no more than similarity, or that stand for several stacks, say so.
 constexpr std::string_view match_mark(MatchTier tier) {
   return tier == MatchTier::fuzzy ? kFuzzyMark : tier == MatchTier::merged ? kMergedMark : std::string_view();
 }
 
-constexpr std::string_view kNoiseMark = "  ~";
-
-using Cell = Sheet::Cell;
-
-std::string tag_of(RowClass row_class) {
-  switch (row_class) {
-    case RowClass::added: return "[NEW]";
-    case RowClass::gone: return "[DEL]";
-    case RowClass::same: return "[ = ]";
-    case RowClass::grew:
-    case RowClass::shrank: break;
-  }
-  return {};
-}
-
-/// A function is new or gone by all that it calls too.
-std::string group_tag(const CumulativeChange& cumulative) {
-  const Change& value = cumulative.value;
-  if (value.growth() == 0) return cumulative.grew == 0 && cumulative.shrank == 0 ? "[ = ]" : "";
-  return value.baseline == 0 ? "[NEW]" : value.current == 0 ? "[DEL]" : "";
-}
-
-/// A row, or one that completes the sum. Cumulative values don't add up over rows; the flat column does.
-struct GrowthLine {
-  std::string name;       ///< "[2 others]", "TOTAL"; else the row's stack or key
-  std::uint32_t row = 0;  ///< where there is no name
-  Change flat = {}, objects = {};
-  std::optional<Change> cumulative = {}, cumulative_objects = {};
-  std::optional<double> error = {};
-  std::string tag = {};
-  bool is_row() const { return name.empty(); }
-};
-
+/// The table of a diff or a trend for people: its columns are declared in document/growth_columns.cpp; here its lines
+/// get their names.
 class GrowthSheet {
  public:
-  GrowthSheet(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts, const Style& style)
-      : report_(report),
+  GrowthSheet(GrowthView view, const Selection& selection, const Style& style)
+      : view_(std::move(view)),
+        report_(view_.report),
         selection_(selection),
-        verdicts_(verdicts),
         style_(style),
         glyphs_(glyphs_for(style.utf8)),
-        grouped_(report.options.by != GroupBy::stack),
-        wide_(style.width >= kWide),
-        suspected_(report.rows.size(), 0) {
-    for (const Suspect& suspect : report.suspects) {
-      for (const std::uint32_t row : suspect.rows) {
-        if (row < suspected_.size()) suspected_[row] = 1;
-      }
+        others_(others_name(selection.others)) {
+    view_.for_people = true;
+    for (const std::uint32_t row : selection.rows) lines_.push_back(row_line(view_, row));
+    const Others& others = selection.others;
+    // The table of a diff always says how many rows it leaves out, be it none.
+    if (others.rows > 0 || !of_trend()) {
+      lines_.push_back(rest_line(view_, others_, others.value, others.objects));
+      if (report_.has_error && !view_.grouped()) lines_.back().error = others.error;
+      if (!others.changed && others.rows > 0) lines_.back().tag = "[ = ]";
     }
-    for (const std::uint32_t row : selection.rows) lines_.push_back(row_line(row));
-    add_fixed_lines();
+    for (const GrowthLine& line : unlisted_lines(view_)) lines_.push_back(line);
+    lines_.push_back(total_line(view_));
   }
 
-  std::string text() const {
+  std::string text() {
+    view_.wide = style_.width >= kWide;
+    view_.cumulative_leads = view_.grouped() && style_.cumulative && !of_trend();
     Sheet sheet(last_header(), style_.thousands);
-    const bool error_beside = with_error() && !wide_;
-    const bool with_series = wide_ && report_.series_length > 1 && !grouped_;
-    values(sheet, error_beside);
-    if (report_.has_objects && !error_beside)
-      sheet.column({"objects", 8, true, " "}, lines_, [&](const GrowthLine& line) {
-        const std::optional<Change> objects = cumulative_leads() ? line.cumulative_objects : line.objects;
-        return objects ? Cell{growth_count_text(objects->growth())} : Cell{};
-      });
-    if (wide_ && !grouped_ && !with_series) {
-      sheet.column({std::string(glyphs_.plus_minus), 4, true, "  "}, lines_,
-                   [&](const GrowthLine& line) { return Cell{error_text(line)}; });
-      sites(sheet);
-    }
-    if (!report_.instances.empty())
-      of_rows(sheet, {"grew on", 7, true, "  "},
-              [&](std::uint32_t row) { return Cell{instances_text(report_.instances[row])}; });
-    if (with_series) series(sheet);
+    add_columns(sheet, document::growth_screen(of_trend()), lines_, series_title(), {report_.unit, glyphs_});
     const std::size_t rest = sheet.rest_width(style_.width);
-    const std::vector<std::string> stacks = grouped_ ? std::vector<std::string>() : stack_texts(rest);
-    for (std::size_t i = 0; i < lines_.size(); ++i) name(lines_[i], rest, stacks, i, sheet.rows()[i]);
+    const std::vector<std::string> names = row_names(rest);
+    const std::vector<char> marked = below_suspects();
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      Sheet::Row& row = sheet.rows()[i];
+      row.dim = !view_.grouped() && is_noise(lines_[i]);
+      row.last = i < names.size() ? names[i] : std::string(lines_[i].name);
+      if (i >= names.size() || view_.grouped() || of_trend()) continue;
+      row.last += match_mark(lines_[i].row().tier);
+      if (row.dim) row.last += kNoiseMark;
+      if (marked[lines_[i].number] != 0) row.last_paint = Paint::bold;
+    }
     return sheet.text(style_.colour);
   }
 
-  std::string markdown() const {
-    Sheet sheet(grouped_ ? std::string(to_text(report_.options.by)) : "stack (leaf first)");
-    growth(sheet, grouped_ ? "flat" : "growth", "", false);
-    if (grouped_) growth(sheet, "cum", "", true);
-    const auto amount = [&](const std::string& header, std::int64_t Change::*side) {
-      sheet.column({header}, lines_, [&](const GrowthLine& line) { return Cell{value(line.flat.*side, false)}; });
-    };
-    amount("before", &Change::baseline);
-    amount("after", &Change::current);
-    if (report_.has_objects)
-      sheet.column({"objects"}, lines_,
-                   [](const GrowthLine& line) { return Cell{growth_count_text(line.objects.growth())}; });
-    if (with_error()) of_rows(sheet, {"±"}, [&](std::uint32_t row) { return Cell{rounded(report_.rows[row].error)}; });
-    of_rows(sheet, {"class", 0, false},
-            [&](std::uint32_t row) { return Cell{std::string(to_text(report_.rows[row].row_class))}; });
-    if (!verdicts_.empty())
-      of_rows(sheet, {"verdict", 0, false},
-              [&](std::uint32_t row) { return Cell{literal(printable(verdicts_[row].word))}; });
+  std::string markdown() {
+    Sheet sheet(view_.grouped() ? std::string(to_text(report_.options.by)) : "stack (leaf first)");
+    add_columns(sheet, document::growth_markdown(of_trend()), lines_, series_title(), {report_.unit, glyphs_, true});
     const std::vector<std::string> names = row_texts(report_, selection_.rows, kMarkdownName, glyphs_);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const GrowthLine& line = lines_[i];
-      sheet.rows()[i].last = line.is_row()          ? literal(names[i]) + (noise(line, true) ? " (within error)" : "")
+      sheet.rows()[i].last = line.is_row()          ? literal(names[i]) + (is_noise(line) ? " (within error)" : "")
                              : line.name == "TOTAL" ? "**TOTAL**"
                                                     : literal(line.name);
     }
@@ -132,161 +90,55 @@ class GrowthSheet {
   }
 
  private:
-  bool with_error() const { return report_.has_error && !grouped_; }
-  bool cumulative_leads() const { return grouped_ && style_.cumulative; }
+  bool of_trend() const { return view_.trend != nullptr; }
 
-  GrowthLine row_line(std::uint32_t row) const {
-    const GrowthRow& r = report_.rows[row];
-    GrowthLine line{"", row, r.value, r.objects, {}, {}, r.error, tag_of(r.row_class)};
-    if (grouped_) {
-      const CumulativeChange& cumulative = report_.cumulative[row];
-      line.tag = group_tag(cumulative);
-      line.cumulative = cumulative.value;
-      line.cumulative_objects = cumulative.objects;
-    }
-    return line;
-  }
-
-  void add_fixed_lines() {
-    const Others& others = selection_.others;
-    lines_.push_back({others_name(others), 0, others.value, others.objects});
-    if (with_error()) lines_.back().error = others.error;
-    if (!others.changed && others.rows > 0) lines_.back().tag = "[ = ]";
-    lines_.push_back({std::string(kUnattributed), 0, report_.unattributed, report_.unattributed_objects});
-    if (report_.filtered != Change{} || report_.filtered_objects != Change{})
-      lines_.push_back({"[filtered out]", 0, report_.filtered, report_.filtered_objects});
-    const Change& objects = report_.total_objects;
-    lines_.push_back({"TOTAL", 0, report_.total, objects, report_.total, objects});
-  }
-
-  /// Growth, error and class beside it, before and after.
-  void values(Sheet& sheet, bool error_beside) const {
-    const bool cumulative = cumulative_leads();
-    growth(sheet, !grouped_ ? "growth" : cumulative ? "cum" : "flat", "", cumulative);
-    if (grouped_) growth(sheet, cumulative ? "flat" : "cum", " ", !cumulative);
-    if (error_beside)
-      sheet.column({"error", 8, true, spaced(glyphs_.plus_minus)}, lines_,
-                   [&](const GrowthLine& line) { return Cell{error_text(line)}; });
-    const bool with_tags =
-        std::ranges::any_of(lines_, [](const GrowthLine& line) { return line.is_row() && !line.tag.empty(); });
-    if (with_tags)
-      sheet.column({"", 5, false, " "}, lines_, [](const GrowthLine& line) { return Cell{line.tag, Paint::dim}; });
-    const auto side = [&](const std::string& header, std::size_t width, const std::string& separator,
-                          std::int64_t Change::*of) {
-      sheet.column({header, width, true, separator}, lines_, [&](const GrowthLine& line) {
-        const std::optional<Change> change = cumulative ? line.cumulative : line.flat;
-        return change ? Cell{value((*change).*of, false), Paint::dim} : Cell{};
-      });
-    };
-    side("before", error_beside ? 8 : 9, error_beside ? "   " : " ", &Change::baseline);
-    side("after", 8, spaced(glyphs_.arrow), &Change::current);
-  }
-
-  void growth(Sheet& sheet, const std::string& header, const std::string& separator, bool cumulative) const {
-    sheet.column({header, 10, true, separator}, lines_, [&](const GrowthLine& line) {
-      const std::optional<Change> change = cumulative ? line.cumulative : line.flat;
-      return change ? Cell{value(change->growth(), true), growth_paint(change->growth())} : Cell{};
-    });
-  }
-
-  /// What only rows have.
-  template <class CellOf>
-  void of_rows(Sheet& sheet, Sheet::Column column, const CellOf& cell_of) const {
-    sheet.column(std::move(column), lines_,
-                 [&](const GrowthLine& line) { return line.is_row() ? cell_of(line.row) : Cell{}; });
-  }
-
-  /// Where each row allocates; not of reports without files, which need the space.
-  void sites(Sheet& sheet) const {
-    std::vector<FrameView> frames;
-    std::vector<std::string> texts(lines_.size());
-    for (std::size_t i = 0; i < selection_.rows.size(); ++i) {
-      report_.frames(report_.rows[lines_[i].row], frames);
-      texts[i] = cut_name(stack_cell(frames, kAnyWidth, glyphs_).site, kSiteWidth, glyphs_.ellipsis);
-    }
-    if (std::ranges::all_of(texts, [](const std::string& text) { return text.empty(); })) return;
-    sheet.column({"allocated at", 18, false, "  "}, texts, [](const std::string& text) {
-      return Cell{text, Paint::dim};
-    });
-  }
-
-  void series(Sheet& sheet) const {
-    of_rows(sheet, {"1 " + std::string(glyphs_.dash) + " " + std::to_string(report_.series_length), 8, false, "  "},
-            [&](std::uint32_t row) {
-              const std::vector<std::int64_t> values = report_.series.values(row);
-              return Cell{sparkline(values.data(), values.size(), kSparkWidth, style_.utf8)};
-            });
-    if (verdicts_.empty()) return;
-    of_rows(sheet, {"verdict", 8, false, "  "}, [&](std::uint32_t row) {
-      const std::string& word = verdicts_[row].word;
-      return Cell{printable(word, style_.utf8), verdict_paint(word)};
-    });
+  std::string series_title() const {
+    return "1 " + std::string(glyphs_.dash) + " " + std::to_string(report_.series_length);
   }
 
   std::string last_header() const {
-    if (grouped_) {
-      return report_.options.by == GroupBy::label ? printable(report_.options.label_key, style_.utf8)
-                                                  : std::string(to_text(report_.options.by));
-    }
-    const bool marked = std::ranges::any_of(lines_, [&](const GrowthLine& line) { return noise(line, false); });
+    if (report_.options.by == GroupBy::label) return printable(report_.options.label_key, style_.utf8);
+    if (view_.grouped()) return std::string(to_text(report_.options.by));
+    const bool marked = std::ranges::any_of(lines_, [&](const GrowthLine& line) { return is_noise(line); });
     return marked ? "stack (leaf first; ~ within error)" : "stack (leaf first)";
   }
 
-  bool noise(const GrowthLine& line, bool of_groups) const {
-    return line.is_row() && (of_groups || !grouped_) && within_error(report_, report_.rows[line.row]);
+  /// Growth of a row that may be chance; a trend says so by its verdicts.
+  bool is_noise(const GrowthLine& line) const {
+    return !of_trend() && line.is_row() && within_error(report_, line.row());
   }
 
-  std::string value(std::int64_t number, bool sign) const { return value_text(number, report_.unit, sign); }
-
-  std::string rounded(double error) const {
-    return std::isnan(error) ? "n/a" : value(std::llround(std::min(error, 9e18)), false);
-  }
-
-  std::string error_text(const GrowthLine& line) const {
-    if (!line.error) return {};
-    if (!report_.has_error) return report_.exact ? "0" : "n/a";
-    return rounded(*line.error);
-  }
-
-  /// Of the shown rows.
-  std::vector<std::string> stack_texts(std::size_t width) const {
-    const auto row = [&](std::size_t i) -> const GrowthRow& { return report_.rows[selection_.rows[i]]; };
+  /// Of the rows, in what the columns leave.
+  std::vector<std::string> row_names(std::size_t width) const {
+    if (of_trend() || view_.grouped()) return row_texts(report_, selection_.rows, width, glyphs_);
     return stack_cells(
-        selection_.rows.size(), [&](std::size_t i, std::vector<FrameView>& frames) { report_.frames(row(i), frames); },
+        selection_.rows.size(),
+        [&](std::size_t i, std::vector<FrameView>& frames) { report_.frames(lines_[i].row(), frames); },
         [&](std::size_t i) {
           const std::size_t marks =
-              (within_error(report_, row(i)) ? kNoiseMark.size() : 0U) + match_mark(row(i).tier).size();
+              (is_noise(lines_[i]) ? kNoiseMark.size() : 0U) + match_mark(lines_[i].row().tier).size();
           return width > marks ? width - marks : 0;
         },
         glyphs_);
   }
 
-  void name(const GrowthLine& line, std::size_t width, const std::vector<std::string>& stacks, std::size_t shown,
-            Sheet::Row& row) const {
-    row.dim = noise(line, false);
-    if (!line.is_row()) {
-      row.last = line.name;
-      return;
+  /// Per row: it is below a suspect.
+  std::vector<char> below_suspects() const {
+    std::vector<char> out(report_.rows.size(), 0);
+    for (const Suspect& suspect : report_.suspects) {
+      for (const std::uint32_t row : suspect.rows) {
+        if (row < out.size()) out[row] = 1;
+      }
     }
-    const GrowthRow& r = report_.rows[line.row];
-    if (grouped_) {
-      row.last = key_text(report_.keys[r.key], report_.options.by, width, glyphs_);
-      return;
-    }
-    row.last = stacks[shown];
-    row.last += match_mark(r.tier);
-    if (row.dim) row.last += kNoiseMark;
-    if (suspected_[line.row] != 0) row.last_paint = Paint::bold;
+    return out;
   }
 
+  GrowthView view_;
   const GrowthReport& report_;
   const Selection& selection_;
-  RowVerdicts verdicts_;
   const Style& style_;
   Glyphs glyphs_;
-  bool grouped_;
-  bool wide_;
-  std::vector<char> suspected_;  // per row: below a suspect
+  std::string others_;
   std::vector<GrowthLine> lines_;
 };
 
@@ -326,10 +178,6 @@ std::string spread_table(const GrowthReport& report, const Selection& selection,
   return out + sheet.text(style.colour);
 }
 
-std::size_t last_snapshot(const GrowthReport& report) {
-  return report.series_length > 2 ? report.series_length - 1 : 1;
-}
-
 /// "+2.3 MiB in 3 … 8": what is known of it between, where that is more than one snapshot.
 std::string known_growth(const ListedOnce& row, const GrowthReport& report, const Glyphs& glyphs) {
   if (row.first == row.last) return {};
@@ -359,10 +207,10 @@ Sheet known_values(const GrowthReport& report, std::span<const ListedOnce> shown
                    std::string_view thousands) {
   Sheet sheet("stack (leaf first)", thousands);
   sheet.column({"before", 9, true, ""}, shown, [&](const ListedOnce& row) {
-    return Sheet::Cell{value_or_unknown(known_baseline(row, report), report.unit)};
+    return Sheet::Cell{value_or_unknown(document::known_baseline(row), report.unit)};
   });
   sheet.column({"after", 9, true, spaced(glyphs.arrow)}, shown, [&](const ListedOnce& row) {
-    return Sheet::Cell{value_or_unknown(known_current(row, report), report.unit)};
+    return Sheet::Cell{value_or_unknown(document::known_current(row, report), report.unit)};
   });
   return sheet;
 }
@@ -372,12 +220,19 @@ Sheet known_values(const GrowthReport& report, std::span<const ListedOnce> shown
 std::string growth_table(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts,
                          const Style& style) {
   if (std::string spread = spread_table(report, selection, style); !spread.empty()) return spread;
-  return GrowthSheet(report, selection, verdicts, style).text();
+  return GrowthSheet({.report = report, .verdicts = verdicts}, selection, style).text();
 }
 
 std::string growth_rows(const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
   const Selection selection = select_rows(report, style, unchanged_rows(report, style));
-  return GrowthSheet(report, selection, verdicts, unwrapped(style)).markdown();
+  return GrowthSheet({.report = report, .verdicts = verdicts}, selection, unwrapped(style)).markdown();
+}
+
+std::string trend_table(const TrendReport& trend, const Style& style) {
+  const GrowthView view{.report = trend.series.overall, .trend = &trend, .verdicts = trend.verdicts};
+  const Selection selection = select_rows(trend, style);
+  GrowthSheet sheet(view, selection, style);
+  return style.form == Form::markdown ? sheet.markdown() : sheet.text();
 }
 
 std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t width, bool utf8) {
@@ -402,14 +257,6 @@ std::string sparkline(const std::int64_t* values, std::size_t count, std::size_t
     }
   }
   return text;
-}
-
-std::optional<std::int64_t> known_baseline(const ListedOnce& row, const GrowthReport&) {
-  return row.first == 0 ? std::optional(row.value.baseline) : std::nullopt;
-}
-
-std::optional<std::int64_t> known_current(const ListedOnce& row, const GrowthReport& report) {
-  return row.last == last_snapshot(report) ? std::optional(row.value.current) : std::nullopt;
 }
 
 std::string listed_once_text(const GrowthReport& report, const Style& style) {

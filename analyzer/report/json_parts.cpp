@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/document/growth_columns.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/text_tools.hpp"
@@ -248,21 +249,12 @@ void json_rest(JsonWriter& json, const GrowthReport& report, const Others& other
   json.object("filtered", [&] { json.field("growth", report.filtered.growth()); });
 }
 
-void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row) {
-  std::vector<std::int64_t> scratch;
-  const std::span<const std::int64_t> values = report.series.row(row, scratch);
-  json.key("values");
-  json.begin_array();
-  for (std::size_t i = 0; i < values.size(); ++i) report.series.known(row, i) ? json.integer(values[i]) : json.null();
-  json.end_array();
-}
-
 void json_listed_once(JsonWriter& json, const GrowthReport& report) {
   if (report.listed_once.empty()) return;
   std::vector<FrameView> frames;
   json.object_rows("listed_once", report.listed_once, [&](const ListedOnce& row) {
-    json.field_or_null("baseline", known_baseline(row, report));
-    json.field_or_null("current", known_current(row, report));
+    json.field_or_null("baseline", document::known_baseline(row));
+    json.field_or_null("current", document::known_current(row, report));
     json.field("from", static_cast<std::int64_t>(row.first) + 1);
     json.field("to", static_cast<std::int64_t>(row.last) + 1);
     json_change(json, "known", row.value);

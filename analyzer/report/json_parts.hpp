@@ -52,8 +52,6 @@ void json_rest(JsonWriter& json, const GrowthReport& report, const Others& other
 void json_listed_once(JsonWriter& json, const GrowthReport& report);
 /// One row of a diff, as an object.
 void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t row);
-/// "values": null where no source lists the row.
-void json_values(JsonWriter& json, const GrowthReport& report, std::size_t row);
 
 /// The fullest moment of a device's trace as an object.
 void json_peak(JsonWriter& json, const PeakStory& peak);

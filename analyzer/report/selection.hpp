@@ -51,10 +51,6 @@ Selection select_rows(const TopReport& report, const Style& style);
 /// Growth is smaller than two standard deviations of its sampling error. False when exact or unknown.
 bool within_error(const GrowthReport& report, const GrowthRow& row);
 
-/// Value at the first and at the last snapshot; nothing where no source records it.
-std::optional<std::int64_t> known_baseline(const ListedOnce& row, const GrowthReport& report);
-std::optional<std::int64_t> known_current(const ListedOnce& row, const GrowthReport& report);
-
 /// Heading and table after a blank line; "" where there is no such stack.
 std::string listed_once_text(const GrowthReport& report, const Style& style);
 std::string listed_once_markdown(const GrowthReport& report, const Style& style);

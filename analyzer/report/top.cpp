@@ -1,5 +1,7 @@
 #include <optional>
 
+#include "analyzer/document/top_columns.hpp"
+#include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -12,55 +14,40 @@ namespace snapdiff::report {
 
 namespace {
 
-/// A row, or one that completes the sum. Cumulative values don't add up over rows; the flat column does.
-struct TopLine {
-  std::int64_t flat = 0;
-  std::optional<std::int64_t> cumulative;
-  std::optional<std::int64_t> objects;
-  std::string name;       ///< "[2 others]", "TOTAL"; else the row's key
-  std::uint32_t key = 0;  ///< where there is no name
-};
+using document::TopLine;
+using document::TopView;
 
+/// The table for people: its columns are declared in document/top_columns.cpp; here its lines get their names.
 class TopSheet {
  public:
   TopSheet(const TopReport& report, const Style& style)
       : report_(report),
         style_(style),
         glyphs_(glyphs_for(style.utf8)),
-        grouped_(report.options.by != GroupBy::stack),
-        selection_(select_rows(report, style)) {
-    for (const std::uint32_t index : selection_.rows) {
-      const TopRow& row = report.rows[index];
-      lines_.push_back({row.value, row.cumulative, row.objects, "", row.key});
-    }
+        selection_(select_rows(report, style)),
+        others_(others_name(selection_.others)),
+        view_{.report = report, .for_people = true} {
+    for (const std::uint32_t row : selection_.rows) lines_.push_back(row_line(view_, row));
     const Others& others = selection_.others;
-    lines_.push_back({others.value.current, {}, others.objects.current, others_name(others)});
-    if (report.unattributed != 0) lines_.push_back({report.unattributed, {}, {}, std::string(kUnattributed)});
-    if (report.filtered != 0) lines_.push_back({report.filtered, {}, {}, "[filtered out]"});
-    lines_.push_back({report.total, report.total, report.total_objects, "TOTAL"});
+    lines_.push_back(rest_line(view_, others_, others.value.current, others.objects.current));
+    for (const TopLine& line : unlisted_lines(view_)) lines_.push_back(line);
+    lines_.push_back(rest_line(view_, "TOTAL", report.total, report.total_objects));
+    lines_.back().cumulative = report.total;
   }
 
-  std::string text() const {
-    Sheet sheet(grouped_ ? group_name() : "stack (leaf first)", style_.thousands);
-    const bool flat_leads = !grouped_ || !style_.cumulative;
-    const std::string value = report_.unit == "bytes" ? "bytes" : report_.unit == "count" ? "count" : "value";
-    values(sheet, !grouped_ ? value : flat_leads ? "flat" : "cum", flat_leads, true);
-    if (grouped_) values(sheet, flat_leads ? "cum" : "flat", !flat_leads, true, " ");
-    objects(sheet);
-    if (!grouped_ && style_.width >= kWide)
-      sheet.column({"allocated at", 18, false, "  "}, lines_, [&](const TopLine& line) {
-        return line.name.empty() ? Sheet::Cell{site(line), Paint::dim} : Sheet::Cell{};
-      });
+  std::string text() {
+    view_.wide = style_.width >= kWide;
+    view_.cumulative_leads = style_.cumulative;
+    Sheet sheet(view_.grouped() ? group_name() : "stack (leaf first)", style_.thousands);
+    add_columns(sheet, document::top_screen(), lines_, "", {report_.unit, glyphs_});
     for (std::size_t i = selection_.rows.size(); i < lines_.size(); ++i) sheet.rows()[i].last = lines_[i].name;
     sheet.call(names(sheet.rest_width(style_.width)));
     return sheet.text(style_.colour);
   }
 
-  std::string markdown() const {
-    Sheet sheet(grouped_ ? std::string(to_text(report_.options.by)) : "stack (leaf first)");
-    values(sheet, grouped_ ? "flat" : "value", true, true);
-    if (grouped_) values(sheet, "cum", false, false);
-    objects(sheet);
+  std::string markdown() {
+    Sheet sheet(view_.grouped() ? std::string(to_text(report_.options.by)) : "stack (leaf first)");
+    add_columns(sheet, document::top_markdown(), lines_, "", {report_.unit, glyphs_, true});
     for (std::size_t i = 0; i < lines_.size(); ++i) sheet.rows()[i].last = markdown_name(lines_[i]);
     return sheet.markdown();
   }
@@ -71,62 +58,38 @@ class TopSheet {
                                                 : std::string(to_text(report_.options.by));
   }
 
-  /// Flat or cumulative values, and what share of the total they are.
-  void values(Sheet& sheet, const std::string& header, bool flat, bool with_share,
-              const std::string& separator = "") const {
-    const auto known = [flat](const TopLine& line) { return flat ? std::optional(line.flat) : line.cumulative; };
-    sheet.column({header, 10, true, separator}, lines_, [&](const TopLine& line) {
-      return known(line) ? Sheet::Cell{value_text(*known(line), report_.unit)} : Sheet::Cell{};
-    });
-    if (!with_share) return;
-    sheet.column({"%", 5, true, " "}, lines_, [&](const TopLine& line) {
-      return known(line) ? Sheet::Cell{percent_text(*known(line), report_.total)} : Sheet::Cell{};
-    });
+  void frames(const TopLine& line, std::vector<FrameView>& out) const {
+    report_.view->frames(report_.stacks[line.row().key], out);
   }
-
-  void objects(Sheet& sheet) const {
-    if (!report_.has_objects) return;
-    sheet.column({"objects", 8, true, "  "}, lines_, [](const TopLine& line) {
-      return line.objects ? Sheet::Cell{count_text(*line.objects)} : Sheet::Cell{};
-    });
-  }
-
-  StackCell stack(const TopLine& line, std::size_t width) const {
-    std::vector<FrameView> frames;
-    report_.view->frames(report_.stacks[line.key], frames);
-    return stack_cell(frames, width, glyphs_);
-  }
-
-  std::string site(const TopLine& line) const { return cut_name(stack(line, 1000).site, kSiteWidth, glyphs_.ellipsis); }
 
   /// Of the rows, which are above the others.
   std::vector<std::string> names(std::size_t width) const {
     const std::size_t count = selection_.rows.size();
-    if (!grouped_) {
+    if (!view_.grouped()) {
       return stack_cells(
-          count,
-          [&](std::size_t i, std::vector<FrameView>& frames) {
-            report_.view->frames(report_.stacks[lines_[i].key], frames);
-          },
-          width, glyphs_);
+          count, [&](std::size_t i, std::vector<FrameView>& out) { frames(lines_[i], out); }, width, glyphs_);
     }
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < count; ++i)
-      texts.push_back(key_text(report_.keys[lines_[i].key], report_.options.by, width, glyphs_));
+      texts.push_back(key_text(report_.keys[lines_[i].row().key], report_.options.by, width, glyphs_));
     return texts;
   }
 
   std::string markdown_name(const TopLine& line) const {
-    if (!line.name.empty()) return line.name == "TOTAL" ? "**TOTAL**" : literal(line.name);
-    return literal(grouped_ ? key_text(report_.keys[line.key], report_.options.by, kMarkdownName, glyphs_)
-                            : stack(line, kMarkdownName).text);
+    if (!line.is_row()) return line.name == "TOTAL" ? "**TOTAL**" : literal(line.name);
+    if (view_.grouped())
+      return literal(key_text(report_.keys[line.row().key], report_.options.by, kMarkdownName, glyphs_));
+    std::vector<FrameView> of;
+    frames(line, of);
+    return literal(stack_cell(of, kMarkdownName, glyphs_).text);
   }
 
   const TopReport& report_;
   const Style& style_;
   Glyphs glyphs_;
-  bool grouped_;
   Selection selection_;
+  std::string others_;
+  TopView view_;
   std::vector<TopLine> lines_;
 };
 
@@ -178,32 +141,14 @@ void top_tail(JsonWriter& json, const TopReport& report, const Others& others, c
   json_notes(json, report.notes);
 }
 
-void top_row_fields(JsonWriter& json, const TopReport& report, const TopRow& row, std::vector<FrameView>& frames) {
-  if (report.options.by == GroupBy::stack) {
-    json.field("value", row.value);
-  } else {
-    json.field("flat", row.value);
-    json.field("cum", row.cumulative);
-  }
-  json.field_or_null("objects", report.has_objects ? std::optional(row.objects) : std::nullopt);
-  json.field("error", row.error);
-  if (report.options.by == GroupBy::stack) {
-    report.view->frames(report.stacks[row.key], frames);
-    json_stack(json, "stack", frames);
-  } else {
-    json.field("key", report.keys[row.key]);
-  }
-}
-
 std::string json_top(const TopReport& report, const Style& style, const AboveTop& above) {
   const Selection selection = select_rows(report, style);
+  const TopView view{.report = report};
+  const auto fields = fields_of(document::top_fields(), view);
   std::string out;
-  std::vector<FrameView> frames;
   json_document(
       out, style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
-      [&](JsonWriter& json, std::uint32_t row) {
-        json.object([&] { top_row_fields(json, report, report.rows[row], frames); });
-      },
+      [&](JsonWriter& json, std::uint32_t row) { json.object([&] { json_cells(json, fields, row_line(view, row)); }); },
       [&](JsonWriter& json) { top_tail(json, report, selection.others, above); });
   return out;
 }

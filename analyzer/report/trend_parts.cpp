@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/growth_columns.hpp"
 #include "analyzer/report/headline.hpp"
 #include "snapdiff/number_text.hpp"
 
@@ -29,7 +30,7 @@ HeadLine scenario_line(const TrendReport& trend) {
     text = rows + " left " + counted(scenario.loops, "object") + " or more in each of " + counted(rounds, "round");
     if (scenario.kept_total != 0)
       text += ": " + value_text(scenario.kept_total, overall.unit, true) + " in all, " +
-              value_text(per_loop(trend, scenario.kept_total), overall.unit, true) + " a round trip";
+              value_text(document::per_loop(trend, scenario.kept_total), overall.unit, true) + " a round trip";
   }
   return {"scenario", {{text, scenario.rows.empty() ? Paint::none : Paint::alarm}}};
 }
@@ -69,11 +70,6 @@ std::string forecast_text(const Forecast& forecast, double step) {
     text += ", that is " + duration_text(forecast.steps * step) + " (" + duration_text(forecast.soonest * step) +
             " to " + duration_text(forecast.latest * step) + ")";
   return text;
-}
-
-std::int64_t per_loop(const TrendReport& trend, std::int64_t growth) {
-  const auto rounds = static_cast<std::int64_t>(trend.series.steps.size()) - 1;
-  return growth / rounds / trend.scenario->loops;
 }
 
 Selection select_rows(const TrendReport& trend, const Style& style) {
@@ -120,14 +116,5 @@ std::vector<HeadLine> headline(const TrendReport& trend, const Style& style) {
   lines.insert(lines.begin() + 1, more.begin(), more.end());
   return lines;
 }
-
-std::string slope_text(const TrendReport& trend, double slope, bool sign) {
-  // Below one unit a rounded number would read as "nothing".
-  if (slope != 0 && std::abs(slope) < 0.5) return sign && slope < 0 ? "-<1" : "<1";
-  const double bounded = std::clamp(slope, -9e18, 9e18);
-  return value_text(std::llround(bounded), trend.series.overall.unit, sign);
-}
-
-double band_of(const Verdict& verdict) { return verdict.band(); }
 
 }  // namespace snapdiff::report

@@ -25,15 +25,6 @@ std::string forecast_text(const Forecast& forecast, double step);
 /// not as it should be about the series.
 std::vector<HeadLine> headline(const TrendReport& trend, const Style& style);
 
-/// What one round trip leaves of this growth over the whole series, cut to a whole number.
-std::int64_t per_loop(const TrendReport& trend, std::int64_t growth);
-
-/// A slope or an error as a value of the metric: "+430 KiB".
-std::string slope_text(const TrendReport& trend, double slope, bool sign);
-
-/// Half the width of the slope's band.
-double band_of(const Verdict& verdict);
-
 /// The verdicts of the rows; none where the series is not judged.
 inline RowVerdicts row_verdicts(const TrendReport& trend) {
   const bool judged = is_judged(trend) && trend.verdicts.size() == trend.series.overall.rows.size();

@@ -14,6 +14,9 @@ namespace snapdiff::report {
 std::string growth_table(const GrowthReport& report, const Selection& selection, RowVerdicts verdicts,
                          const Style& style);
 
+/// The table of a trend alone, in the form that the style names: text or Markdown.
+std::string trend_table(const TrendReport& trend, const Style& style);
+
 /// "before → after  +growth" of a step's own heading and the lines at the end of every text screen.
 std::string text_end(const std::vector<std::string>& notes, const Style& style);
 

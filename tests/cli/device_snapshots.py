@@ -5,10 +5,9 @@ import pickle
 import subprocess
 import sys
 
-from heaps import SOURCE, CliTest
+from heaps import SCHEMAS, SOURCE, CliTest
 from test_cuda import LEAK, MIB, Run  # noqa: F401 (MIB is for those who import this module)
 
-SCHEMAS = os.path.join(SOURCE, "analyzer", "report", "schema")
 VALIDATE = os.path.join(SOURCE, "tests", "unit", "analyzer", "report", "validate_json.py")
 
 

@@ -13,6 +13,7 @@ from rounds import SANITIZED, rounds  # pylint: disable=unused-import; for the t
 BINARY = os.environ.get("SNAPDIFF", "snapdiff")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = os.path.join(SOURCE, "examples")
+SCHEMAS = os.path.join(os.path.dirname(BINARY), "..", "report", "schema")  # the build writes them
 
 MAPS = """
 MAPPED_LIBRARIES:

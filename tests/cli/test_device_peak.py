@@ -7,14 +7,13 @@ import subprocess
 import sys
 import unittest
 
-from heaps import SOURCE, CliTest
+from heaps import SCHEMAS, SOURCE, CliTest
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "cuda"))
 import training_run
 
 ATTENTION = os.path.join(SOURCE, "tests", "data", "torch_cuda", "cs336-sil-attention-small.pickle")
 OOM = os.path.join(SOURCE, "tests", "data", "torch_cuda", "flexgen-oom-history.pickle")
-SCHEMAS = os.path.join(SOURCE, "analyzer", "report", "schema")
 VALIDATE = os.path.join(SOURCE, "tests", "unit", "analyzer", "report", "validate_json.py")
 MIB = 1 << 20
 SHARE = 512 * MIB   # of one matrix of attention: what custom_softmax keeps, and what each node of autograd makes

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from heaps import EXAMPLES, SOURCE, CliTest
+from heaps import EXAMPLES, SCHEMAS, SOURCE, CliTest
 
 CUDA = os.path.join(SOURCE, "tests", "data", "torch_cuda", "flexgen-oom-history.pickle")
 GO = [os.path.join(EXAMPLES, "go-queue", "heap.%03d.pb.gz" % i) for i in range(1, 13)]
@@ -29,7 +29,7 @@ class Expected(CliTest):
     def validated(self, schema, text):
         self.write("x.json", text)
         done = subprocess.run([sys.executable, os.path.join(SOURCE, "tests/unit/analyzer/report/validate_json.py"),
-                               os.path.join(SOURCE, "analyzer/report/schema", schema), os.path.join(self.folder, "x.json")],
+                               os.path.join(SCHEMAS, schema), os.path.join(self.folder, "x.json")],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -6,7 +6,7 @@ import sys
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from heaps import BINARY, GROW, INUSE, KEEP, MAIN, SOURCE, CliTest, pprof, tcmalloc
+from heaps import BINARY, GROW, INUSE, KEEP, MAIN, SCHEMAS, SOURCE, CliTest, pprof, tcmalloc
 
 
 class Gate(CliTest):
@@ -224,7 +224,7 @@ class Gate(CliTest):
         self.write("g.jsonl", lines)
         for name, schema in (("g.json", "gate.schema.json"), ("g.jsonl", "gate.line.schema.json")):
             done = subprocess.run([sys.executable, os.path.join(SOURCE, "tests/unit/analyzer/report/validate_json.py"),
-                                   os.path.join(SOURCE, "analyzer/report/schema", schema), os.path.join(self.folder, name)],
+                                   os.path.join(SCHEMAS, schema), os.path.join(self.folder, name)],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from heaps import BINARY, EXAMPLES, SOURCE, CliTest, kept_environment, rounds
+from heaps import BINARY, EXAMPLES, SCHEMAS, SOURCE, CliTest, kept_environment, rounds
 
 QUEUE = os.path.join(EXAMPLES, "go-queue")
 MAKE_V8 = os.path.join(SOURCE, "tests", "bench", "make_v8.py")
@@ -325,13 +325,12 @@ class Mcp(CliTest):
         listed = server.request("resources/list")["result"]["resources"]
         names = {one["name"] for one in listed}
         self.assertIn("verdicts", names)
-        schemas = os.path.join(SOURCE, "analyzer", "report", "schema")
-        self.assertLessEqual({name for name in os.listdir(schemas) if ".line." not in name}, names)
+        self.assertLessEqual({name for name in os.listdir(SCHEMAS) if ".line." not in name}, names)
         for one in listed:
             content = server.request("resources/read", uri=one["uri"])["result"]["contents"][0]
             self.assertEqual(len(content["text"].encode()), one["size"])
             if one["name"] != "verdicts":
-                with open(os.path.join(schemas, one["name"]), encoding="utf-8") as file:
+                with open(os.path.join(SCHEMAS, one["name"]), encoding="utf-8") as file:
                     self.assertEqual(content["text"], file.read())
 
 

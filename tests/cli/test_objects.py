@@ -7,9 +7,8 @@ import subprocess
 import sys
 import unittest
 
-from heaps import SOURCE, CliTest
+from heaps import SCHEMAS, SOURCE, CliTest
 
-SCHEMAS = os.path.join(SOURCE, "analyzer", "report", "schema")
 VALIDATE = os.path.join(SOURCE, "tests", "unit", "analyzer", "report", "validate_json.py")
 MAKE_V8 = os.path.join(SOURCE, "tests", "bench", "make_v8.py")
 

@@ -13,9 +13,8 @@ import unittest
 import zlib
 
 import device_snapshots as cuda
-from heaps import EXAMPLES, GROW, INUSE, KEEP, MAIN, SOURCE, CliTest, pprof, tcmalloc
+from heaps import EXAMPLES, GROW, INUSE, KEEP, MAIN, SCHEMAS, SOURCE, CliTest, pprof, tcmalloc
 
-SCHEMA = os.path.join(SOURCE, "analyzer", "report", "schema")
 VALIDATE = os.path.join(SOURCE, "tests", "unit", "analyzer", "report", "validate_json.py")
 SHARED = os.path.join(os.path.dirname(SOURCE), "shared", "data")
 DATA = os.path.join(SOURCE, "tests", "data")
@@ -56,7 +55,7 @@ class Postmortem(CliTest):
 
     def valid(self, schema, document):
         name = self.write("valid.json", json.dumps(document))
-        done = subprocess.run([sys.executable, VALIDATE, os.path.join(SCHEMA, schema + ".schema.json"), os.path.join(self.folder, name)],
+        done = subprocess.run([sys.executable, VALIDATE, os.path.join(SCHEMAS, schema + ".schema.json"), os.path.join(self.folder, name)],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

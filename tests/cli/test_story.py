@@ -11,10 +11,9 @@ import sys
 import unittest
 
 import device_snapshots as cuda
-from heaps import EXAMPLES, SOURCE, CliTest, INUSE, pprof
+from heaps import EXAMPLES, SCHEMAS, SOURCE, CliTest, INUSE, pprof
 
 DATA = os.path.join(SOURCE, "tests", "data")
-SCHEMA = os.path.join(SOURCE, "analyzer", "report", "schema")
 VALIDATE = os.path.join(SOURCE, "tests", "unit", "analyzer", "report", "validate_json.py")
 GO = sorted(glob.glob(os.path.join(EXAMPLES, "go-queue", "heap.*.pb.gz")))
 TCMALLOC = sorted(glob.glob(os.path.join(EXAMPLES, "tcmalloc-svc", "svc.*.heap")))
@@ -134,7 +133,7 @@ class Story(CliTest):
                 document = json.loads(self.run_it("diff", *files, "--db", ":memory:", "--as", "json")[0])
                 story = document.get("overall", document)["story"]
                 path = self.write("story.json", json.dumps(story))
-                done = subprocess.run([sys.executable, VALIDATE, os.path.join(SCHEMA, "story.schema.json"), os.path.join(self.folder, path)],
+                done = subprocess.run([sys.executable, VALIDATE, os.path.join(SCHEMAS, "story.schema.json"), os.path.join(self.folder, path)],
                                       capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -8,7 +8,7 @@ import unittest
 
 import servers
 from fleet_case import HOUR, FleetTest
-from heaps import INUSE, SOURCE, pprof
+from heaps import INUSE, SCHEMAS, SOURCE, pprof
 
 
 class Pushing(FleetTest):
@@ -21,7 +21,7 @@ class Pushing(FleetTest):
             self.assertIn(done.returncode, (0, 1), done.stderr)
             self.write("x.json", done.stdout)
             checked = subprocess.run([sys.executable, os.path.join(SOURCE, "tests/unit/analyzer/report/validate_json.py"),
-                                      os.path.join(SOURCE, "analyzer/report/schema", schema + ".schema.json"),
+                                      os.path.join(SCHEMAS, schema + ".schema.json"),
                                       os.path.join(self.folder, "x.json")], capture_output=True, text=True, check=False)
             self.assertEqual(checked.returncode, 0, (command, checked.stdout + checked.stderr))
 

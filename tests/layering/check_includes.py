@@ -44,7 +44,7 @@ MODULES = {
     "formats/text": (["formats/input"], [], "a toolbox for the formats that are lines of text"),
     "formats/json": (["formats/input", "formats/text"], [], "JSON is parsed here for the formats beside it; no document is held"),
     "formats/pickle": (["formats/input"], [], "a toolbox for the formats that are pickles; executes nothing, needs no library"),
-    "analyzer/document": ([], [], "words and forms that every output shares; it knows no result"),
+    "analyzer/document": ([], [], "words, kinds of cells and columns of tables that every output shares; it reads result types only"),
     "analyzer/cuda": ([], [], "works on models in memory"),
     "analyzer/store": (["analyzer/trend", "analyzer/graph"], ["sqlite3.h", "sqlite3ext.h", "zstd.h", "zstd_errors.h"],
                        "one module knows SQL, verdicts and dominators among it; blobs are zstd chunks"),

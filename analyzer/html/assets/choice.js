@@ -2,7 +2,6 @@
 const choice = { from: 0, to: length - 1, q: "", filter: "", sort: "growth", down: true, open: -1, zoom: 0, skip: 0,
   width: "change" };
 const CHANGES = ["new", "gone", "grew", "shrank", "same"];
-const SORTS = ["name", "growth", "before", "after", "objects", "error", "verdict"];
 const WIDTHS = { change: "growth plus shrinkage", union: "the larger side", before: "value before", after: "value after",
   growth: "growth alone" };
 
@@ -97,17 +96,8 @@ function sortedBy(key, down) {
 }
 
 function sortKeys() {
-  const key = new Float64Array(model.rows), { from, to } = choice, { values } = model;
-  const of = {
-    // Texts are sorted: their numbers compare as they do. Names go up first.
-    name: (row) => -model.name[model.frame[model.node[row]]],
-    growth: (row) => Math.abs(Number(values[row * length + to] - values[row * length + from])),
-    before: (row) => Number(values[row * length + from]),
-    after: (row) => Number(values[row * length + to]),
-    objects: (row) => Number(magnitude(objectsGrowth(row) ?? 0)),
-    error: (row) => (model.errors ? model.errors[row] || 0 : 0),
-    verdict: (row) => -WORD_ORDER.indexOf(verdictOf(row)),
-  }[choice.sort];
+  const key = new Float64Array(model.rows);
+  const of = COLUMNS.find(({ sort }) => sort === choice.sort).order;
   // Zero has one sign here.
   for (let row = 0; row < key.length; ++row) key[row] = of(row) + 0;
   return key;
@@ -136,7 +126,7 @@ function readAddress() {
   else Object.assign(choice, { from: 0, to: length - 1 });
   choice.q = query.get("q") || "";
   choice.filter = query.get("filter") || query.get("verdict") || "";
-  choice.sort = SORTS.includes(query.get("sort")) ? query.get("sort") : "growth";
+  choice.sort = COLUMNS.some(({ sort }) => sort && sort === query.get("sort")) ? query.get("sort") : "growth";
   choice.down = !query.has("up");
   choice.width = query.get("width") in WIDTHS ? query.get("width") : "change";
   if (["light", "dark"].includes(query.get("theme"))) document.documentElement.dataset.theme = query.get("theme");

@@ -1,8 +1,5 @@
 // The growth table: only the rows in sight are in the document.
 const ROW = 53, ALL = 60;
-const COLUMNS = [
-  ["name", "allocated in, through", ""], ["", "", "wide"], ["growth", "growth", ""], ["before", "before", "wide"],
-  ["after", "after", ""], ["objects", "objects", "wide"], ["error", "\u00b1", "wide"], ["verdict", facts.judged ? "verdict" : "kind", ""]];
 let printing = false, active = 0, detailHeight = 0;
 const isLong = () => view.rows.length > ALL && !printing;
 const shownRows = () => (printing ? Math.min(ALL, view.rows.length) : view.rows.length);
@@ -48,11 +45,11 @@ function drawTools() {
 const headPart = (key) => (printing ? ["span", {}] : ["button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }]);
 
 function drawHead() {
-  const cells = COLUMNS.map(([key, text, name]) => {
-    if (!key) return el("th", { scope: "col", class: name }, `${left + 1} \u2013 ${left + length}`);
-    const on = choice.sort === key;
-    return el("th", { scope: "col", class: name, "aria-sort": on && (choice.down ? "descending" : "ascending") },
-      el(...headPart(key), text + (on ? (choice.down ? " \u2193" : " \u2191") : "")));
+  const cells = COLUMNS.map(({ sort, title, css }) => {
+    if (!sort) return el("th", { scope: "col", class: css }, title);
+    const on = choice.sort === sort;
+    return el("th", { scope: "col", class: css, "aria-sort": on && (choice.down ? "descending" : "ascending") },
+      el(...headPart(sort), title + (on ? (choice.down ? " \u2193" : " \u2191") : "")));
   });
   $("rows-head").replaceChildren(el("tr", {}, ...cells));
 }
@@ -66,20 +63,8 @@ function sortBy(key) {
 }
 
 function drawRow(row, place) {
-  const growth = growthOf(row), direction = growth > 0 ? "up" : growth < 0 ? "down" : "";
-  const error = model.errors && isWhole() ? model.errors[row] : NaN;
-  const mayBeChance = error > 0 && Math.abs(Number(growth)) < 2 * error;
-  const objects = objectsGrowth(row), word = verdictOf(row);
-  const grownCell = numberCell("td", "g " + direction + (mayBeChance ? " chance" : ""), growth, unit, true);
-  if (mayBeChance) grownCell.prepend("~");
-  const unsure = (i) => (isKnown(row, i) ? "" : " between");
   return el("tr", { id: "row-" + row, "data-row": row, "data-place": place, "aria-rowindex": place + 2, tabindex: place === active ? 0 : -1,
-    class: row === choice.open ? "row open" : "row", "aria-expanded": row === choice.open },
-    nameCell(row), el("td", { class: "wide" }, sparkline(row)), grownCell,
-    numberCell("td", "wide" + unsure(choice.from), valueAt(row, choice.from), unit), numberCell("td", unsure(choice.to), valueAt(row, choice.to), unit),
-    el("td", { class: "wide" }, objects === null ? "n/a" : countText(objects, true)),
-    el("td", { class: "wide" }, facts.exact ? "0" : Number.isNaN(error) ? "n/a" : valueText(Math.round(error), unit)),
-    el("td", {}, facts.judged ? word && badge(word) : word));
+    class: row === choice.open ? "row open" : "row", "aria-expanded": row === choice.open }, ...COLUMNS.map(({ cell, css }) => cell(row, css)));
 }
 
 // Between two builds: both stacks side by side, what is alike in one line.
@@ -155,9 +140,8 @@ function drawRows() {
 }
 
 function sumRow(id, name, before, after, objects) {
-  const cells = [el("th", { scope: "row" }, name), el("td", { class: "wide" }), numberCell("td", "g", after - before, unit, true),
-    numberCell("td", "wide", before, unit), numberCell("td", "", after, unit), el("td", { class: "wide" }, objects), el("td", { class: "wide" }), el("td")];
-  return el("tr", { id }, ...cells);
+  const cells = COLUMNS.slice(1).map(({ sum = (_, css) => empty(css), css }) => sum({ before, after, objects }, css));
+  return el("tr", { id }, el("th", { scope: "row" }, name), ...cells);
 }
 
 function drawFoot() {
@@ -254,15 +238,15 @@ function csvText(text) {
   return /[",\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
 }
 function csv() {
-  const lines = [["growth", "baseline", "current", "growth_objects", facts.judged ? "verdict" : "class", "stack"].join(",")];
-  for (const row of view.rows) {
-    const objects = objectsGrowth(row);
-    lines.push([growthOf(row), valueAt(row, choice.from), valueAt(row, choice.to), objects === null ? "" : objects, csvText(verdictOf(row)),
-      csvText(framesOf(row).map((f) => model.texts[model.full[f]]).join(";"))].join(","));
-  }
+  const columns = COLUMNS.filter((column) => column.csv);
+  const lines = [[...columns.map(({ key }) => key), "stack"].join(",")];
+  for (const row of view.rows)
+    lines.push([...columns.map((column) => column.csv(row)), csvText(framesOf(row).map((f) => model.texts[model.full[f]]).join(";"))].join(","));
   const { before, after, count } = sums(view.rows.length);
-  for (const [name, part] of [[`[${count} ${count === 1 ? "other" : "others"}]`, "others"], ["[unattributed]", "rest"], ["TOTAL", "total"]])
-    lines.push([after[part] - before[part], before[part], after[part], "", "", name].join(","));
+  for (const [name, part] of [[`[${count} ${count === 1 ? "other" : "others"}]`, "others"], ["[unattributed]", "rest"], ["TOTAL", "total"]]) {
+    const known = { growth: after[part] - before[part], baseline: before[part], current: after[part] };
+    lines.push([...columns.map(({ key }) => known[key] ?? ""), name].join(","));
+  }
   return lines.join("\r\n") + "\r\n";
 }
 
