@@ -118,6 +118,7 @@ session::Request request_of(const Options& options, const Terminal& terminal) {
   request.format = options.input_format;
   if (options.max_input) request.max_input_bytes = static_cast<std::uint64_t>(*options.max_input);
   request.strict = options.strict;
+  request.counters = options.counters;
   request.patterns = options.patterns;
   request.group_by = options.group_by;
   request.decimal_units = options.units == "si";

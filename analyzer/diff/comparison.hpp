@@ -159,7 +159,7 @@ class ComparisonView : public StackView, public NumberedFrames {
   };
   Place find(StackRef stack, std::vector<FrameId>& scratch) const;
   const OwnFunctions& functions() const;
-  std::size_t longest_text() const;
+  void measure() const;
   FrameView shown(const Visibility& visibility, FrameId frame) const;
   /// The frames that are shown of a place, recursion folded. Valid as long as both vectors.
   std::span<const FrameId> shown(const Place& place, std::vector<FrameId>& scratch, std::vector<FrameId>& folded) const;
@@ -170,7 +170,8 @@ class ComparisonView : public StackView, public NumberedFrames {
   std::vector<std::uint32_t> dictionary_of_side_;
   std::vector<std::size_t> first_frame_;  ///< number of the first frame of each dictionary, then the count of all
   mutable std::once_flag measured_;
-  mutable std::size_t longest_text_ = 0;  ///< bytes of text of a frame at most; set by longest_text()
+  mutable std::size_t longest_text_ = 0;  ///< bytes of text of a frame at most; set by measure()
+  mutable bool has_loops_ = false;        ///< some frame is an event loop's; set by measure()
   bool fold_recursion_;
   bool shows_all_;
   struct Between {

@@ -127,7 +127,7 @@ std::span<const FrameId> ComparisonView::shown(const Place& place, std::vector<F
   return fold_recursion_ ? without_recursion(visible, folded) : visible;
 }
 
-std::size_t ComparisonView::longest_text() const {
+void ComparisonView::measure() const {
   std::call_once(measured_, [&] {
     for (const auto& visibility : dictionaries_) {
       const Dictionary& d = visibility->dictionary();
@@ -136,23 +136,28 @@ std::size_t ComparisonView::longest_text() const {
         function = std::max(function, d.strings[d.functions.name[i]].size() + d.strings[d.functions.file[i]].size());
       for (const StringId name : d.modules.name) module = std::max(module, d.strings[name].size());
       longest_text_ = std::max(longest_text_, function + module);
+      for (std::uint32_t i = 0; i < d.frames.size(); ++i) has_loops_ |= visibility->kind(FrameId{i}) == FrameKind::loop;
     }
   });
-  return longest_text_;
 }
 
 bool ComparisonView::frame_numbers(StackRef ref, std::vector<std::uint32_t>& out) const {
   thread_local std::vector<FrameId> kept, hidden, folded;
   out.clear();
+  measure();
   if (frame_count() > std::numeric_limits<std::uint32_t>::max()) return false;
   const Place place = find(ref, kept);
   const std::span<const FrameId> visible = shown(place, hidden, folded);
-  if (visible.size() * longest_text() > kMostStackText) return false;
-  const Visibility& visibility = *dictionaries_[place.dictionary];
-  for (const FrameId frame : visible) {
-    if (!shows_all_ && visibility.kind(frame) == FrameKind::loop) return false;
-    out.push_back(static_cast<std::uint32_t>(first_frame_[place.dictionary] + index_of(frame)));
+  if (visible.size() * longest_text_ > kMostStackText) return false;
+  if (has_loops_ && !shows_all_) {
+    const Visibility& visibility = *dictionaries_[place.dictionary];
+    const auto is_loop = [&](FrameId frame) { return visibility.kind(frame) == FrameKind::loop; };
+    if (std::any_of(visible.begin(), visible.end(), is_loop)) return false;
   }
+  const auto first = static_cast<std::uint32_t>(first_frame_[place.dictionary]);
+  out.resize(visible.size());
+  std::transform(visible.begin(), visible.end(), out.begin(),
+                 [first](FrameId frame) { return first + static_cast<std::uint32_t>(index_of(frame)); });
   return true;
 }
 

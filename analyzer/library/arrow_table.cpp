@@ -132,8 +132,9 @@ void release_stream(ArrowArrayStream* stream) {
 
 }  // namespace
 
-void ArrowValidity::finish(ArrowColumn& column) && {
-  column.length = static_cast<std::int64_t>(size_);
+void ArrowValidity::finish(ArrowColumn& column, std::size_t length) && {
+  if (nulls_ > 0) bits_.resize((length + 7) / 8, 0xff);
+  column.length = static_cast<std::int64_t>(length);
   column.nulls = nulls_;
   column.nullable = column.nullable || nulls_ > 0;
   column.buffers.insert(column.buffers.begin(), nulls_ > 0 ? arrow_buffer(std::move(bits_)) : nullptr);
@@ -157,20 +158,19 @@ ArrowColumn ArrowFlags::finish(std::string name) && {
 void ArrowTexts::push(std::string_view text) {
   bytes_ += printable(text);
   end_.push_back(static_cast<std::int64_t>(bytes_.size()));
-  validity_.push(true);
 }
 
 void ArrowTexts::push_if(std::optional<std::string_view> text) {
   if (text) return push(*text);
+  validity_.mark_null(size());
   end_.push_back(end_.back());
-  validity_.push(false);
 }
 
 ArrowColumn ArrowTexts::finish(std::string name, bool nullable) && {
   ArrowColumn column;
   column.name = std::move(name);
   column.nullable = nullable;
-  std::move(validity_).finish(column);
+  std::move(validity_).finish(column, size());
   column.format = push_offsets(column, std::move(end_)) ? "u" : "U";
   auto owned = std::make_shared<std::string>(std::move(bytes_));
   column.buffers.push_back({owned, owned->data()});
@@ -201,11 +201,12 @@ ArrowColumn dictionary_column(std::string name, std::vector<std::int32_t> number
   column.nullable = nullable;
   column.dictionary = std::move(dictionary);
   ArrowValidity validity;
-  for (std::int32_t& number : numbers) {
-    validity.push(number >= 0);
-    if (number < 0) number = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] >= 0) continue;
+    validity.mark_null(i);
+    numbers[i] = 0;
   }
-  std::move(validity).finish(column);
+  std::move(validity).finish(column, numbers.size());
   column.buffers.push_back(arrow_buffer(std::move(numbers)));
   return column;
 }

@@ -39,24 +39,20 @@ ArrowColumn::Buffer arrow_buffer(std::vector<T> values) {
   return {owned, owned->data()};
 }
 
-/// Which values of a column are known, one bit a value. Takes no memory until the first null.
+/// Which values of a column are null, one bit a value. Takes neither time nor memory until the first null.
 class ArrowValidity {
  public:
-  void push(bool valid) {
-    if (!valid && nulls_++ == 0) bits_.assign(size_ / 8 + 1, 0xff);
-    if (nulls_ > 0) {
-      if (size_ / 8 >= bits_.size()) bits_.push_back(0xff);
-      if (!valid) bits_[size_ / 8] &= static_cast<std::uint8_t>(~(1U << (size_ % 8)));
-    }
-    ++size_;
+  /// `index` ascends from call to call.
+  void mark_null(std::size_t index) {
+    bits_.resize(index / 8 + 1, 0xff);
+    bits_[index / 8] &= static_cast<std::uint8_t>(~(1U << (index % 8)));
+    ++nulls_;
   }
-  std::size_t size() const { return size_; }
-  /// Sets length, nulls and the first buffer of `column`.
-  void finish(ArrowColumn& column) &&;
+  /// Sets length, nulls and the first buffer of a column of `length` values.
+  void finish(ArrowColumn& column, std::size_t length) &&;
 
  private:
   std::vector<std::uint8_t> bits_;
-  std::size_t size_ = 0;
   std::int64_t nulls_ = 0;
 };
 
@@ -65,20 +61,17 @@ template <class T>
 class ArrowNumbers {
  public:
   void reserve(std::size_t rows) { values_.reserve(rows); }
-  void push(T value) {
-    values_.push_back(value);
-    validity_.push(true);
-  }
+  void push(T value) { values_.push_back(value); }
   void push(std::optional<T> value) {
+    if (!value) validity_.mark_null(values_.size());
     values_.push_back(value.value_or(T{}));
-    validity_.push(value.has_value());
   }
   ArrowColumn finish(std::string name, bool nullable = false) && {
     ArrowColumn column;
     column.name = std::move(name);
     column.format = format(T{});
     column.nullable = nullable;
-    std::move(validity_).finish(column);
+    std::move(validity_).finish(column, values_.size());
     column.buffers.push_back(arrow_buffer(std::move(values_)));
     return column;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -64,13 +65,16 @@ class StackColumns {
     std::optional<std::int32_t> line;
   };
   static constexpr std::uint32_t kNoLeaf = 0xffffffff;
-  /// Rows of one thread's turn. `own` is the number of a frame, or else of `leaves`.
+  /// Rows of one thread's turn, in the order of their stacks in memory.
   struct Part {
+    std::span<const std::uint32_t> places;  ///< in the table
     std::vector<std::int32_t> texts;
     std::vector<std::uint32_t> lengths;
-    std::vector<std::uint32_t> own;
-    std::vector<std::pair<std::size_t, Leaf>> leaves;  ///< by row of the part
+    std::vector<std::uint32_t> own;  ///< number of a frame, or kNoLeaf
+    std::vector<Leaf> leaves;        ///< of the rows with kNoLeaf
   };
+  void read_part(std::span<const std::uint32_t> rows, Part& part);
+  void place(std::span<const Part> parts, std::size_t rows);
   /// Functions of one dictionary that share a name share its bytes.
   std::int32_t text_number(const FrameView& view, std::unordered_map<const char*, std::int32_t>& by_name) {
     if (view.function.empty()) return texts_.number(address_text(view));
@@ -94,7 +98,6 @@ class StackColumns {
     module_.push_back(leaf.module);
     line_.push(leaf.line);
   }
-  void append(const Part& part);
 
   const GrowthReport& report_;
   const NumberedFrames* numbered_;
@@ -109,10 +112,32 @@ class StackColumns {
   ArrowNumbers<std::int32_t> line_;
 };
 
+/// Positions in `rows`, ordered by the stack: rows are ordered by growth, and stacks far apart in memory cost more than
+/// all else of a table.
+std::vector<std::uint32_t> by_stack(const GrowthReport& report, std::span<const std::uint32_t> rows) {
+  constexpr std::uint32_t kNone = 0xffffffff;
+  std::vector<std::uint32_t> places[3], order, others;
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    const StackRef stack = report.stacks[report.rows[rows[i]].key];
+    std::vector<std::uint32_t>& side = places[stack.side];
+    const std::size_t id = index_of(stack.stack);
+    if (id >= side.size()) side.resize(std::max(id + 1, side.size() * 2), kNone);
+    (side[id] == kNone ? side[id] : others.emplace_back()) = i;
+  }
+  order.reserve(rows.size());
+  for (const auto& side : places)
+    std::copy_if(side.begin(), side.end(), std::back_inserter(order), [](std::uint32_t i) { return i != kNone; });
+  order.insert(order.end(), others.begin(), others.end());
+  return order;
+}
+
 void StackColumns::read_row(const GrowthRow& row, Part& part, std::vector<std::uint32_t>& numbers,
                             std::vector<FrameView>& frames) {
   if (numbered_ != nullptr && numbered_->frame_numbers(report_.stacks[row.key], numbers) && !numbers.empty()) {
-    for (const std::uint32_t number : numbers) part.texts.push_back(text_of_[number]);
+    const std::size_t first = part.texts.size();
+    part.texts.resize(first + numbers.size());
+    std::transform(numbers.begin(), numbers.end(), part.texts.begin() + static_cast<std::ptrdiff_t>(first),
+                   [&](std::uint32_t number) { return text_of_[number]; });
     part.lengths.push_back(static_cast<std::uint32_t>(numbers.size()));
     const auto own = std::find_if(numbers.begin(), numbers.end(), [&](std::uint32_t n) { return own_[n] != 0; });
     part.own.push_back(own != numbers.end() ? *own : numbers.front());
@@ -121,44 +146,63 @@ void StackColumns::read_row(const GrowthRow& row, Part& part, std::vector<std::u
   report_.frames(row, frames);
   const std::lock_guard lock(guard_);
   for (const FrameView& frame : frames) part.texts.push_back(texts_.number(recorded_frame_text(frame)));
-  part.leaves.emplace_back(part.lengths.size(), leaf(own_frame(frames)));
+  part.leaves.push_back(leaf(own_frame(frames)));
   part.lengths.push_back(static_cast<std::uint32_t>(frames.size()));
   part.own.push_back(kNoLeaf);
 }
 
-void StackColumns::append(const Part& part) {
-  stack_.insert(stack_.end(), part.texts.begin(), part.texts.end());
-  auto other = part.leaves.begin();
-  for (std::size_t row = 0; row < part.lengths.size(); ++row) {
-    begin_.push_back(begin_.back() + part.lengths[row]);
-    if (part.own[row] == kNoLeaf) {
-      push_leaf(other++->second);
-      continue;
+void StackColumns::read_part(std::span<const std::uint32_t> rows, Part& part) {
+  constexpr std::size_t kUsualDepth = 20;  // frames; a longer stack only costs a reallocation
+  std::vector<std::uint32_t> numbers;
+  std::vector<FrameView> frames;
+  part.texts.reserve(part.places.size() * kUsualDepth);
+  part.lengths.reserve(part.places.size());
+  part.own.reserve(part.places.size());
+  for (const std::uint32_t place : part.places) read_row(report_.rows[rows[place]], part, numbers, frames);
+}
+
+/// Brings the parts into the order of the table.
+void StackColumns::place(std::span<const Part> parts, std::size_t rows) {
+  begin_.resize(rows + 1);
+  std::vector<std::uint32_t> leaf_of_row(rows);
+  for (const Part& part : parts) {
+    auto other = part.leaves.begin();
+    for (std::size_t i = 0; i < part.places.size(); ++i) {
+      begin_[part.places[i] + 1] = part.lengths[i];
+      std::uint32_t* const known = part.own[i] == kNoLeaf ? nullptr : &leaf_of_[part.own[i]];
+      if (known == nullptr || *known == kNoLeaf) {
+        const FrameView frame = known == nullptr ? FrameView{} : numbered_->frame(part.own[i]);
+        if (known != nullptr) *known = static_cast<std::uint32_t>(leaves_.size());
+        leaf_of_row[part.places[i]] = static_cast<std::uint32_t>(leaves_.size());
+        leaves_.push_back(known == nullptr ? *other++ : leaf(&frame));
+      } else {
+        leaf_of_row[part.places[i]] = *known;
+      }
     }
-    std::uint32_t& place = leaf_of_[part.own[row]];
-    if (place == kNoLeaf) {
-      place = static_cast<std::uint32_t>(leaves_.size());
-      const FrameView frame = numbered_->frame(part.own[row]);
-      leaves_.push_back(leaf(&frame));
-    }
-    push_leaf(leaves_[place]);
   }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  stack_.resize(static_cast<std::size_t>(begin_.back()));
+  for_each_parallel(parts.size(), rows, [&](std::size_t i) {
+    const std::int32_t* text = parts[i].texts.data();
+    for (std::size_t row = 0; row < parts[i].places.size(); ++row) {
+      std::copy_n(text, parts[i].lengths[row], stack_.data() + begin_[parts[i].places[row]]);
+      text += parts[i].lengths[row];
+    }
+  });
+  for (auto* const column : {&name_, &file_, &module_}) column->reserve(rows + 2);
+  line_.reserve(rows + 2);
+  for (const std::uint32_t leaf : leaf_of_row) push_leaf(leaves_[leaf]);
 }
 
 void StackColumns::read(std::span<const std::uint32_t> rows) {
+  const std::vector<std::uint32_t> order = by_stack(report_, rows);
   std::vector<Part> parts((rows.size() + kRowsTogether - 1) / kRowsTogether);
   for_each_parallel(parts.size(), rows.size(), [&](std::size_t i) {
-    std::vector<std::uint32_t> numbers;
-    std::vector<FrameView> frames;
     const std::size_t first = i * kRowsTogether;
-    for (const std::uint32_t row : rows.subspan(first, std::min(kRowsTogether, rows.size() - first)))
-      read_row(report_.rows[row], parts[i], numbers, frames);
+    parts[i].places = std::span(order).subspan(first, std::min(kRowsTogether, rows.size() - first));
+    read_part(rows, parts[i]);
   });
-  std::size_t frames = 0;
-  for (const Part& part : parts) frames += part.texts.size();
-  stack_.reserve(frames);
-  begin_.reserve(rows.size() + 3);
-  for (Part& part : parts) append(std::exchange(part, {}));
+  place(parts, rows.size());
 }
 
 void StackColumns::finish(ArrowTable& table) && {
@@ -204,18 +248,21 @@ ArrowColumn values_column(const GrowthReport& report, std::span<const std::uint3
   values.reserve(std::min(rows.size() * length, kMostValues));
   for (const std::uint32_t row : rows) {
     const bool fits = static_cast<std::size_t>(begin.back()) + length <= kMostValues;
-    lists.push(fits);
+    if (!fits) lists.mark_null(begin.size() - 1);
     begin.push_back(begin.back() + (fits ? static_cast<std::int64_t>(length) : 0));
     if (!fits) continue;
     if (is_series) report.series.known_row(row, known);
     for (std::size_t i = 0; i < length; ++i)
       values.push(known[i] != 0 ? std::optional(value_at(report, row, i)) : std::nullopt);
   }
-  for (std::size_t i = 0; i < rest; ++i) lists.push(false), begin.push_back(begin.back());
+  for (std::size_t i = 0; i < rest; ++i) {
+    lists.mark_null(begin.size() - 1);
+    begin.push_back(begin.back());
+  }
   ArrowColumn column = list_column("values", std::move(begin), std::move(values).finish("item", true));
   column.buffers.erase(column.buffers.begin());
   column.nullable = true;
-  std::move(lists).finish(column);
+  std::move(lists).finish(column, rows.size() + rest);
   return column;
 }
 
@@ -282,8 +329,11 @@ void push_numbers(ArrowTable& table, const GrowthReport& report, std::span<const
   ArrowNumbers<double> error;
   ArrowDictionary classes, tiers;
   std::vector<std::int32_t> row_class, tier;
-  value.reserve(rows.size() + rest.size());
-  objects.reserve(rows.size() + rest.size());
+  const std::size_t count = rows.size() + rest.size();
+  value.reserve(count);
+  objects.reserve(count);
+  error.reserve(count);
+  for (auto* const column : {&row_class, &tier}) column->reserve(count);
   for (const std::uint32_t index : rows) {
     const GrowthRow& row = report.rows[index];
     value.push(row.value);

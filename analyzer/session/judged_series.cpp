@@ -13,6 +13,7 @@
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/failure.hpp"
+#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::session {
@@ -37,11 +38,14 @@ Result<OwnerReport> owners_of(const GrowthReport& report, bool alone) {
   const GrowthReport& types = report.by_stack != nullptr ? *report.by_stack : report;
   std::unordered_map<std::string, bool> library;
   std::vector<FrameView> frames;
+  bool by_stack = false;  // recordings of old objects: where they were allocated says nothing of who holds them
   for (const GrowthRow& row : types.rows) {
     types.frames(row, frames);
+    by_stack = by_stack || frames.size() > 1;
     if (frames.size() == 1) library.try_emplace(std::string(frames.front().function), frames.front().library);
   }
   const auto is_library = [&](std::string_view type) {
+    if (by_stack) return frame_kind(type, {}) > FrameKind::start;
     auto found = library.find(std::string(type));
     if (found == library.end() && type.ends_with(')'))
       found = library.find(std::string(type.substr(0, type.rfind(" ("))));

@@ -37,13 +37,14 @@ std::vector<Job> list_directory(const std::string& path, std::size_t operand) {
 }
 
 // The snapshots of one file that its point chooses, as indexes. Without one: those with columns, where some have
-// none (massif writes totals between its trees).
+// none (massif writes totals between its trees), or those with counters where these are asked for.
 std::vector<std::size_t> choose_points(const std::vector<Snapshot>& snapshots, const Job& job, bool expand) {
   const std::size_t count = snapshots.size();
   std::vector<std::size_t> chosen;
   if (job.point.empty()) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (!snapshots[i].samples.columns.empty()) chosen.push_back(i);
+      if (job.counters ? !snapshots[i].facts.counters.empty() : !snapshots[i].samples.columns.empty())
+        chosen.push_back(i);
     }
     if (chosen.empty()) {
       for (std::size_t i = 0; i < count; ++i) chosen.push_back(i);
@@ -184,6 +185,7 @@ Plan plan_for(const std::vector<Operand>& operands, const Request& request, bool
     if (!expand && is_whole_series(operands[i])) ids.erase(ids.begin(), ids.end() - 1);
     ids_of[i] = std::move(ids);
   }
+  for (Job& job : plan.jobs) job.counters = request.counters;
   if (store) load_from_store(*store, operands, ids_of, request.watch, parts, plan);
   return plan;
 }

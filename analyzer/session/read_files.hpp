@@ -18,6 +18,7 @@ struct Job {
   std::string point;
   bool optional = false;
   std::size_t operand = 0;
+  bool counters = false;  ///< as Request::counters
 };
 
 /// What a file held; `lacks_rows`: of its one snapshot only the facts and the columns' types were kept.

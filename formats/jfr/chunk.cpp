@@ -91,22 +91,23 @@ void Chunk::read_constants(Cursor body) {
   }
 }
 
-void Chunk::add_steps(std::uint32_t type, const std::string& prefix, Names names, Plan& plan) const {
+void Chunk::add_steps(std::uint32_t type, std::string_view prefix, Names names, Plan& plan) const {
   constexpr std::size_t kMostSteps = std::size_t{1} << 16;
   for (const Field& field : types_[type].fields) {
     if (plan.steps.size() == kMostSteps)
       fail_malformed("type with too many fields: expected at most " + std::to_string(kMostSteps), header_.offset);
-    const std::string name = prefix + field.name;
-    const auto wanted = std::find(names.begin(), names.end(), name);
-    const bool within = std::any_of(names.begin(), names.end(), [&](std::string_view each) {
-      return each.size() > name.size() && each.starts_with(name) && each[name.size()] == '.';
-    });
-    if (wanted != names.end()) {
-      plan.steps.push_back({&field, static_cast<int>(wanted - names.begin())});
-    } else if (within && !field.in_pool && !field.is_array && types_[field.type].form == Form::fields) {
-      add_steps(field.type, name + '.', names, plan);
+    int slot = -1;
+    std::string_view within;  // "heapSpace." of a name that goes on behind it
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::size_t end = prefix.size() + field.name.size();
+      if (!names[i].starts_with(prefix) || !names[i].substr(prefix.size()).starts_with(field.name)) continue;
+      if (names[i].size() == end) slot = static_cast<int>(i);
+      if (names[i].size() > end && names[i][end] == '.') within = names[i].substr(0, end + 1);
+    }
+    if (slot < 0 && !within.empty() && !field.in_pool && !field.is_array && types_[field.type].form == Form::fields) {
+      add_steps(field.type, within, names, plan);
     } else {
-      plan.steps.push_back({&field, -1});
+      plan.steps.push_back({&field, slot});
     }
   }
 }
@@ -119,7 +120,7 @@ Plan Chunk::plan(std::uint32_t type, Names names, bool whole) const {
 }
 
 Value Chunk::value_of(const Field& field, Cursor& at) const {
-  Value value{field.type, field.in_pool && !field.is_array, 0, at.at()};
+  Value value{field.type, field.in_pool && !field.is_array, field.is_array, 0, at.at()};
   const Form form = types_[field.type].form;
   if (field.is_array || (!field.in_pool && (form == Form::text || form == Form::fields || form == Form::bits32 ||
                                             form == Form::bits64))) {
@@ -171,18 +172,18 @@ Chunk::Values Chunk::look(const Value& value, Names names) {
   return read(known->plan, at);
 }
 
-std::string Chunk::text(Value value) const {
+std::string Chunk::text(Value value, std::size_t longest) const {
   constexpr int kMostSteps = 8;  // a text is a constant of a constant at most; more is a circle
-  for (int steps = 0; steps < kMostSteps && value.known(); ++steps) {
+  for (int steps = 0; steps < kMostSteps && value.known() && !value.is_array; ++steps) {
     Cursor at = cursor(value.at);
     if (value.in_pool && !find(value, at)) break;
     const Type& type = types_[value.type];
     if (type.form == Form::text) {
-      std::uint64_t key = 0;
-      std::string text = text_at(at, &key);
+      std::string text;
+      const std::uint64_t key = read_text(at, &text, longest);
       if (key == 0) return text;
-      value = {string_type_, true, static_cast<std::int64_t>(key), 0};
-    } else if (type.form == Form::fields && !type.fields.empty() && !type.fields.front().is_array) {
+      value = {string_type_, true, false, static_cast<std::int64_t>(key), 0};
+    } else if (type.form == Form::fields && !type.fields.empty()) {
       value = value_of(type.fields.front(), at);
     } else {
       break;

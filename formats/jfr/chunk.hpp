@@ -33,6 +33,7 @@ struct ChunkHeader {
 struct Value {
   std::uint32_t type = kNoType;  ///< kNoType: the field is not there
   bool in_pool = false;          ///< `number` is the key of a constant of `type`
+  bool is_array = false;
   std::int64_t number = 0;
   std::size_t at = 0;  ///< in the chunk, of a text, an array or a group of fields
   bool known() const { return type != kNoType; }
@@ -51,6 +52,7 @@ struct Plan {
 class Chunk {
  public:
   static constexpr std::size_t kMostWanted = 8;
+  static constexpr std::size_t kLongestText = 512;
   using Values = std::array<Value, kMostWanted>;
   using Names = std::span<const std::string_view>;
 
@@ -80,8 +82,9 @@ class Chunk {
   /// Fields of a constant, or of a group of fields; all unknown where there is none.
   Values look(const Value& value, Names names);
   Cursor cursor(std::size_t at) const { return Cursor(bytes_, header_.offset, at); }
-  /// A text, or the text of a constant whose first field is one.
-  std::string text(Value value) const;
+  /// A text, or the text of a constant whose first field is one; not more than `longest` bytes of it, since any
+  /// number of others may refer to one text.
+  std::string text(Value value, std::size_t longest = kLongestText) const;
   std::uint64_t missing_constants() const { return missing_; }
 
  private:
@@ -99,7 +102,7 @@ class Chunk {
   Cursor event(Cursor& at) const;
   Metadata read_metadata() const;
   void read_constants(Cursor body);
-  void add_steps(std::uint32_t type, const std::string& prefix, Names names, Plan& plan) const;
+  void add_steps(std::uint32_t type, std::string_view prefix, Names names, Plan& plan) const;
   Value value_of(const Field& field, Cursor& at) const;
 
   std::string_view bytes_;

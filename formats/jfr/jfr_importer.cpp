@@ -69,7 +69,8 @@ constexpr std::string_view kMethod[] = {"type", "name"};
 constexpr std::string_view kType[] = {"type"};  // of an old object
 
 constexpr std::size_t kMostFrames = std::size_t{1} << 20;  // of a stack
-constexpr std::size_t kLongestName = 4096;                 // of a counter
+constexpr std::size_t kLongestType = 100;                  // of the names in a refusal
+constexpr std::size_t kLongestCommand = 4096;
 
 /// Collections that leave what is live: of the whole heap, as the log's readers have it. Source: openjdk/jdk,
 /// src/hotspot/share/gc/shared/gcName.hpp.
@@ -105,7 +106,9 @@ class ChunkReader {
       ++others[type];
     });
     for (std::size_t type = 0; type < others.size(); ++type) {
-      if (others[type] > 0) passed_[chunk_.types()[static_cast<std::uint32_t>(type)].name] += others[type];
+      if (others[type] > 0)
+        passed_[std::string(chunk_.types()[static_cast<std::uint32_t>(type)].name.substr(0, kLongestType))] +=
+            others[type];
     }
     const ChunkHeader& header = chunk_.header();
     std::int64_t end = 0;
@@ -138,11 +141,7 @@ class ChunkReader {
         if (is_of_whole_heap(chunk_.text(v[1]))) out_.counters.whole_heap(v[0].number);
         return;
       case Says::resident: return counters(v, {"", "rss", "peak_rss"});
-      case Says::native: {
-        const std::string name = "nmt_committed{category=" + chunk_.text(v[1]) + "}";
-        if (name.size() <= kLongestName) counters(v, {"", "", name});
-        return;
-      }
+      case Says::native: return counters(v, {"", "", "nmt_committed{category=" + chunk_.text(v[1]) + "}"});
       case Says::native_total: return counters(v, {"", "nmt_reserved", "nmt_committed"});
       case Says::machine: return machine(v);
     }
@@ -184,7 +183,8 @@ class ChunkReader {
 
   void machine(const Chunk::Values& v) {
     if (v[0].known() && v[0].number > 0) out_.facts.pid = v[0].number;
-    if (std::string arguments = chunk_.text(v[1]); !arguments.empty()) out_.facts.command_line = std::move(arguments);
+    if (std::string arguments = chunk_.text(v[1], kLongestCommand); !arguments.empty())
+      out_.facts.command_line = std::move(arguments);
   }
 
   std::uint32_t java_row(const Chunk::Values& v) { return out_.row(stack(v[0]), type_label(v[1]), false); }
@@ -203,7 +203,7 @@ class ChunkReader {
     if (at < stacks_.size()) return stacks_[at];
     const Chunk::Values of = chunk_.look(trace, kTrace);
     frames_.clear();
-    if (of[0].known()) {
+    if (of[0].is_array && !chunk_.types()[of[0].type].is_empty) {
       cut_stacks_ += of[1].number != 0 ? 1U : 0U;
       Cursor from = chunk_.cursor(of[0].at);
       const std::uint64_t offset = from.offset();
@@ -244,6 +244,7 @@ class ChunkReader {
     } else {
       name += (name.empty() || own.empty() ? "" : ".") + own;
     }
+    if (name.size() > Chunk::kLongestText) name.resize(Chunk::kLongestText);
     out.function = out_.names.function(name.empty() ? "[unnamed method]" : std::string_view(name));
     return out;
   }

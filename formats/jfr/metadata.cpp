@@ -38,16 +38,6 @@ void append_unit(std::string& out, std::uint32_t unit) {
   put(0x80 | (unit & 0x3f));
 }
 
-const std::string& string_of(const std::vector<std::string>& strings, Cursor& at) {
-  const std::uint64_t start = at.offset();
-  const std::uint64_t index = at.number();
-  if (index >= strings.size())
-    fail_malformed("text of the metadata: found number " + std::to_string(index) + ", expected one below " +
-                       std::to_string(strings.size()),
-                   start);
-  return strings[static_cast<std::size_t>(index)];
-}
-
 std::uint64_t id_of(const std::string& text, std::uint64_t offset) {
   std::uint64_t id = 0;
   const bool digits = !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
@@ -58,98 +48,88 @@ std::uint64_t id_of(const std::string& text, std::uint64_t offset) {
 
 }  // namespace
 
-void skip_text(Cursor& at) {
+std::uint64_t read_text(Cursor& at, std::string* out, std::size_t longest) {
   const std::uint64_t start = at.offset();
   const std::uint8_t coding = at.byte();
+  const auto append = [&](std::uint64_t unit) {
+    if (out != nullptr) append_unit(*out, static_cast<std::uint32_t>(unit & 0xffff));
+    return out == nullptr || out->size() < longest;
+  };
   switch (static_cast<Coding>(coding)) {
     case Coding::null:
-    case Coding::empty: return;
-    case Coding::constant: at.number(); return;
+    case Coding::empty: return 0;
+    case Coding::constant: return at.number();
     case Coding::utf8:
-    case Coding::latin1: at.skip(at.number()); return;
+    case Coding::latin1: {
+      const std::string_view bytes = at.take(at.number());
+      if (out == nullptr) return 0;
+      if (static_cast<Coding>(coding) == Coding::utf8) return *out = bytes.substr(0, longest), 0;
+      for (const char c : bytes) {
+        if (!append(static_cast<unsigned char>(c))) break;
+      }
+      return 0;
+    }
     case Coding::utf16:
-      for (std::size_t left = at.count(); left > 0; --left) at.number();
-      return;
+      for (std::size_t left = at.count(); left > 0 && append(at.number()); --left) {
+      }
+      return 0;
   }
   fail_malformed("coding of a text: found " + std::to_string(coding) + ", expected 0 to 5", start);
 }
 
-std::string text_at(Cursor& at, std::uint64_t* constant) {
-  Cursor from = at;
-  skip_text(at);
-  std::string out;
-  switch (static_cast<Coding>(from.byte())) {
-    case Coding::null:
-    case Coding::empty: break;
-    case Coding::constant:
-      if (constant != nullptr) *constant = from.number();
-      break;
-    case Coding::utf8: out = from.take(from.number()); break;
-    case Coding::utf16:
-      for (std::size_t left = from.count(); left > 0; --left)
-        append_unit(out, static_cast<std::uint32_t>(from.number() & 0xffff));
-      break;
-    case Coding::latin1:
-      for (const char c : from.take(from.number())) append_unit(out, static_cast<unsigned char>(c));
-      break;
-  }
-  return out;
-}
-
 Metadata::Metadata(Cursor body) {
   for (int fields = 0; fields < 3; ++fields) body.number();  // start, duration, number of the metadata
-  std::vector<std::string> strings;
-  for (std::size_t left = body.count(); left > 0; --left) strings.push_back(text_at(body));
-  elements(body, strings, 0);
+  for (std::size_t left = body.count(); left > 0; --left) read_text(body, &strings_.emplace_back());
+  elements(body, 0);
   resolve();
 }
 
-/// An element and those within it: name, attributes, children.
-void Metadata::elements(Cursor& at, const std::vector<std::string>& strings, int depth) {
-  if (depth >= kDeepest) fail_malformed("metadata too deep: expected at most 32 levels", at.offset());
-  Cursor peek = at;
-  const std::string& name = string_of(strings, peek);
-  if (name == "class") return read_class(at, strings, depth);
-  string_of(strings, at);
-  for (std::size_t left = at.count(); left > 0; --left) {
-    string_of(strings, at);
-    string_of(strings, at);
-  }
-  for (std::size_t left = at.count(); left > 0; --left) elements(at, strings, depth + 1);
+const std::string& Metadata::string(Cursor& at) const {
+  const std::uint64_t start = at.offset();
+  const std::uint64_t index = at.number();
+  if (index >= strings_.size())
+    fail_malformed("text of the metadata: found number " + std::to_string(index) + ", expected one below " +
+                       std::to_string(strings_.size()),
+                   start);
+  return strings_[static_cast<std::size_t>(index)];
 }
 
-void Metadata::read_class(Cursor& at, const std::vector<std::string>& strings, int depth) {
+template <class Take>
+void Metadata::attributes(Cursor& at, Take take) const {
+  for (std::size_t left = at.count(); left > 0; --left) {
+    const std::string& key = string(at);
+    take(key, string(at));
+  }
+}
+
+/// An element and those within it: name, attributes, children.
+void Metadata::elements(Cursor& at, int depth) {
+  if (depth >= kDeepest) fail_malformed("metadata too deep: expected at most 32 levels", at.offset());
+  Cursor child = at;
+  if (string(child) == "class") return read_class(at, depth);
+  at = child;
+  attributes(at, [](const std::string&, const std::string&) {});
+  for (std::size_t left = at.count(); left > 0; --left) elements(at, depth + 1);
+}
+
+void Metadata::read_class(Cursor& at, int depth) {
   const std::uint64_t start = at.offset();
   Type type;
   std::vector<std::uint64_t> ids;
   std::optional<std::uint64_t> id;
-  string_of(strings, at);
-  for (std::size_t left = at.count(); left > 0; --left) {
-    const std::string& key = string_of(strings, at);
-    const std::string& value = string_of(strings, at);
+  string(at);
+  attributes(at, [&](const std::string& key, const std::string& value) {
     if (key == "name") type.name = value;
     if (key == "id") id = id_of(value, start);
-  }
+  });
   for (std::size_t left = at.count(); left > 0; --left) {
     Cursor child = at;
-    if (string_of(strings, child) != "field") {
-      elements(at, strings, depth + 1);
-      continue;
+    if (string(child) == "field") {
+      at = child;
+      type.fields.push_back(read_field(at, depth, ids.emplace_back()));
+    } else {
+      elements(at, depth + 1);
     }
-    at = child;
-    Field field;
-    std::uint64_t of = 0;
-    for (std::size_t more = at.count(); more > 0; --more) {
-      const std::string& key = string_of(strings, at);
-      const std::string& value = string_of(strings, at);
-      if (key == "name") field.name = value;
-      if (key == "class") of = id_of(value, start);
-      if (key == "constantPool") field.in_pool = value == "true";
-      if (key == "dimension") field.is_array = value != "0";
-    }
-    for (std::size_t more = at.count(); more > 0; --more) elements(at, strings, depth + 2);
-    type.fields.push_back(std::move(field));
-    ids.push_back(of);
   }
   if (!id) fail_malformed("type without an id in the metadata, expected one", start);
   if (ids_.find(*id) != kNoType) fail_malformed("type twice in the metadata: id " + std::to_string(*id), start);
@@ -162,6 +142,19 @@ void Metadata::read_class(Cursor& at, const std::vector<std::string>& strings, i
   types_.push_back(std::move(type));
   type_of_field_.push_back(std::move(ids));
   offset_.push_back(start);
+}
+
+Field Metadata::read_field(Cursor& at, int depth, std::uint64_t& type) {
+  const std::uint64_t start = at.offset();
+  Field field;
+  attributes(at, [&](const std::string& key, const std::string& value) {
+    if (key == "name") field.name = value;
+    if (key == "class") type = id_of(value, start);
+    if (key == "constantPool") field.in_pool = value == "true";
+    if (key == "dimension") field.is_array = value != "0";
+  });
+  for (std::size_t left = at.count(); left > 0; --left) elements(at, depth + 2);
+  return field;
 }
 
 void Metadata::resolve() {
@@ -220,7 +213,7 @@ void Metadata::skip_value(std::uint32_t row, Cursor& at) const {
     case Form::byte: at.skip(1); break;
     case Form::bits32: at.skip(4); break;
     case Form::bits64: at.skip(8); break;
-    case Form::text: skip_text(at); break;
+    case Form::text: read_text(at, nullptr); break;
     default:
       for (const Field& field : type.fields) skip_field(field, at);
   }

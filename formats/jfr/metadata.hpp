@@ -16,14 +16,14 @@ inline constexpr std::uint32_t kNoType = NumberRows::kAbsent;
 enum class Form : std::uint8_t { fields, byte, number16, number32, number64, bits32, bits64, text };
 
 struct Field {
-  std::string name;
+  std::string_view name;
   std::uint32_t type = kNoType;  ///< row
   bool in_pool = false;          ///< a key of the type's constants stands there
   bool is_array = false;
 };
 
 struct Type {
-  std::string name;
+  std::string_view name;
   Form form = Form::fields;
   std::vector<Field> fields;  ///< those that take bytes
   bool is_empty = false;      ///< takes no bytes at all
@@ -49,21 +49,24 @@ class Metadata {
   void skip_field(const Field& field, Cursor& at) const;
 
  private:
-  void read_class(Cursor& at, const std::vector<std::string>& strings, int depth);
-  void elements(Cursor& at, const std::vector<std::string>& strings, int depth);
+  const std::string& string(Cursor& at) const;
+  template <class Take>
+  void attributes(Cursor& at, Take take) const;
+  void read_class(Cursor& at, int depth);
+  Field read_field(Cursor& at, int depth, std::uint64_t& type);
+  void elements(Cursor& at, int depth);
   void resolve();
   void look_into(std::uint32_t row, int depth, std::vector<std::uint8_t>& height);
 
+  std::vector<std::string> strings_;  // names are views into them
   std::vector<Type> types_;
   std::vector<std::vector<std::uint64_t>> type_of_field_;  // ids; until resolve()
   std::vector<std::uint64_t> offset_;                      // of each type in the input
   NumberRows ids_;
 };
 
-/// Moves over a coded text.
-void skip_text(Cursor& at);
-
-/// A text as UTF-8; `constant` gets the key where it is one of the constants.
-std::string text_at(Cursor& at, std::uint64_t* constant = nullptr);
+/// Moves over a coded text, which `out` gets as UTF-8 where it is not null; of more than `longest` bytes the
+/// beginning, and then `at` is within the text. Returns the key where the text is one of the constants, else 0.
+std::uint64_t read_text(Cursor& at, std::string* out, std::size_t longest = ~std::size_t{0});
 
 }  // namespace snapdiff::formats::jfr

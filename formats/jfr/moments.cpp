@@ -16,12 +16,11 @@ namespace {
 constexpr std::size_t kMostPoints = 10'000;
 /// Counters that all moments with rows get, together; beyond, only the last one has them.
 constexpr std::size_t kMostMomentCounters = std::size_t{1} << 18;
-/// Rows of all moments together, beside one for every two bytes that were read: a row takes 48.
+/// Rows that are looked at for all moments but the last, beside one for every two bytes that were read: a row takes 48.
 constexpr std::size_t kFreeRows = std::size_t{1} << 18;
 
-constexpr std::string_view kSampled =
-    "samples, not scaled up: alloc_samples and inuse_objects count the objects that the recorder took";
-constexpr std::string_view kOldOnly = "surviving objects are a sample of at most some hundred (OldObjectSample)";
+constexpr std::string_view kSampled = "samples, not scaled up to all allocations";
+constexpr std::string_view kOldOnly = "samples, not scaled up: HotSpot keeps at most some hundred surviving objects";
 
 }  // namespace
 
@@ -145,15 +144,14 @@ void Recording::end_chunk(std::int64_t time_ns, std::vector<NativeCall> calls, s
   const bool has_calls = !calls.empty();
   apply(std::move(calls));
   if (!live_here_ && !has_calls) return;
-  Moment moment{time_ns, samples(), std::move(graph)};
-  moment_rows_ += moment.samples.size();
+  moment_rows_ += rows_.size();
   if (!moments_.empty() && moment_rows_ > kFreeRows + bytes / 2) {
-    moment_rows_ -= moments_.back().samples.size();
-    facts.notes.add(Severity::data_loss, "moments with very many rows, left out for the next one");
-    moments_.back() = std::move(moment);
-  } else {
-    moments_.push_back(std::move(moment));
+    if (late_) facts.notes.add(Severity::data_loss, "moments with very many rows, left out for later ones");
+    late_ = Moment{time_ns, {}, std::move(graph)};
+    is_changed_ = true;
+    return;
   }
+  moments_.push_back({time_ns, samples(), std::move(graph)});
   is_changed_ = false;
 }
 
@@ -169,13 +167,11 @@ void Recording::give_counters(std::vector<CounterPoint>& points, std::vector<Sna
 
 void Recording::give(SnapshotSink& out) {
   if (is_changed_) {
-    const std::int64_t end = facts.taken_at_ns.value_or(0);
-    if (moments_.empty()) moments_.push_back({end, {}, nullptr});
+    if (late_) moments_.push_back(std::move(*late_));
+    if (moments_.empty()) moments_.push_back({facts.taken_at_ns.value_or(0), {}, nullptr});
     moments_.back().samples = samples();
   }
-  if (!moments_.empty() && (has_[0] || has_[1] || has_[2] || has_[3] || has_native_))
-    facts.notes.add(Severity::info, kSampled);
-  if (has_[0] && !has_[1]) facts.notes.add(Severity::info, kOldOnly);
+  if (!moments_.empty()) facts.notes.add(Severity::info, has_[0] && !has_[1] ? kOldOnly : kSampled);
   std::size_t left_out = 0;
   std::vector<CounterPoint> points = counters.take(kMostPoints, left_out);
   if (left_out > 0)
@@ -183,7 +179,7 @@ void Recording::give(SnapshotSink& out) {
                     left_out);
   if (!moments_.empty() && !points.empty())
     facts.notes.add(Severity::info, "also holds " + std::to_string(points.size()) +
-                                        " moments with counters alone: FILE@NUMBER is one of them");
+                                        " moments with counters alone: --counters compares them");
   std::vector<Snapshot> all;
   give_counters(points, all);
   std::unordered_map<std::string, Counter> last;

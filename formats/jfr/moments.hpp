@@ -83,7 +83,8 @@ class Recording {
   HashIndex index_;
   std::unordered_map<std::uint64_t, Block, KeyedHash> blocks_;  // live ones, by address
   std::vector<Moment> moments_;
-  std::size_t moment_rows_ = 0;
+  std::optional<Moment> late_;      // the newest one, without its rows
+  std::size_t moment_rows_ = 0;     // that were looked at
   std::array<bool, kKinds> has_{};  // by kind, of Java's
   bool has_native_ = false;
   bool live_here_ = false;  // live objects came in this chunk

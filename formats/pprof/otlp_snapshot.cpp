@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "formats/input/type_row.hpp"
@@ -15,7 +16,8 @@
 namespace snapdiff::formats::pprof {
 namespace {
 
-constexpr std::size_t kMostColumns = 256;
+constexpr std::size_t kMostColumns = 16;                        // each row has all of them
+constexpr std::size_t kMostResourceLabels = 16;                 // each row may have all of them
 constexpr std::uint64_t kFreeFrames = std::uint64_t{16} << 20;  // as for profile.proto
 
 std::int32_t number_32(std::int64_t value) {
@@ -48,12 +50,11 @@ class SnapshotMaker {
       fill_facts(profile);
     }
     values_.assign(columns_.size(), 0);
-    intern_modules();
-    stack_of_.resize(tables_.stacks.size());
     for (std::size_t i = 0; i < profiles.size(); ++i) {
       std::vector<Label> shared;
       for (const auto& [key, text] : profiles[i].resource) {
-        if (resources.size() > 1) shared.push_back(text_label(builder_, key, text));
+        if (resources.size() > 1 && shared.size() < kMostResourceLabels)
+          shared.push_back(text_label(builder_, key, text));
       }
       for (const std::string_view sample : profiles[i].samples) add_sample(sample, column_of[i], factor_of[i], shared);
     }
@@ -77,7 +78,7 @@ class SnapshotMaker {
     const auto found = std::find(columns_.begin(), columns_.end(), type.name);
     column_of.push_back(static_cast<std::size_t>(found - columns_.begin()));
     if (found != columns_.end()) return;
-    if (columns_.size() == kMostColumns) fail(ErrorCode::limit, "too many sample types: expected at most 256");
+    if (columns_.size() == kMostColumns) fail(ErrorCode::limit, "too many sample types: expected at most 16");
     columns_.push_back(type.name);
     builder_.add_column(std::move(type));
   }
@@ -92,17 +93,28 @@ class SnapshotMaker {
     if (__builtin_mul_overflow(profile.period, *unit, &facts.period)) facts.period = 0;
   }
 
-  void intern_modules() {
-    for (const OtlpTables::Mapping& mapping : tables_.mappings) {
-      std::string_view build_id;
-      for (const std::int64_t row : mapping.attributes) {
-        const OtlpTables::Attribute& attribute = row_of(tables_.attributes, row, "attribute");
-        if (text(attribute.key) == "process.executable.build_id.gnu") build_id = attribute.text;
-      }
-      modules_.push_back(builder_.module(text(mapping.file), build_id));
-      if (mapping.limit > mapping.start)
-        builder_.add_mapping({mapping.start, mapping.limit, mapping.file_offset, modules_.back()});
+  ModuleId module(std::int64_t row, const OtlpTables::Mapping& mapping) {
+    const auto [known, is_new] = modules_.try_emplace(row);
+    if (!is_new) return known->second;
+    std::string_view build_id;
+    for (const std::int64_t of : mapping.attributes) {
+      const OtlpTables::Attribute& attribute = row_of(tables_.attributes, of, "attribute");
+      if (text(attribute.key) == "process.executable.build_id.gnu") build_id = attribute.text;
     }
+    known->second = builder_.module(text(mapping.file), build_id);
+    if (mapping.limit > mapping.start)
+      builder_.add_mapping({mapping.start, mapping.limit, mapping.file_offset, known->second});
+    return known->second;
+  }
+
+  FunctionId function(std::int64_t row) {
+    const OtlpTables::Function& function = row_of(tables_.functions, row, "function");
+    const auto [known, is_new] = functions_.try_emplace(row);
+    if (is_new)
+      known->second =
+          builder_.function(builder_.string(text(function.name)), builder_.string(text(function.system_name)),
+                            builder_.string(text(function.file)), number_32(function.start_line));
+    return known->second;
   }
 
   void add_location(std::int64_t row) {
@@ -115,17 +127,14 @@ class SnapshotMaker {
     if (location.address != 0) place.offset = location.address;
     if (location.mapping != 0) {
       const OtlpTables::Mapping& mapping = row_of(tables_.mappings, location.mapping, "mapping");
-      place.module = modules_[static_cast<std::size_t>(location.mapping)];
+      place.module = module(location.mapping, mapping);
       if (location.address != 0) place.offset = location.address - mapping.start + mapping.file_offset;
     }
     if (location.lines.empty()) frames_.push_back(builder_.frame(place));
     for (std::size_t i = 0; i < location.lines.size(); ++i) {
       const OtlpTables::Line& line = location.lines[i];
-      const OtlpTables::Function& function = row_of(tables_.functions, line.function, "function");
       FrameSpec frame = place;
-      frame.function =
-          builder_.function(builder_.string(text(function.name)), builder_.string(text(function.system_name)),
-                            builder_.string(text(function.file)), number_32(function.start_line));
+      frame.function = function(line.function);
       frame.line = number_32(line.line);
       frame.column = number_32(line.column);
       frame.flags = i + 1 < location.lines.size() ? kFrameInlined : std::uint8_t{0};
@@ -135,13 +144,13 @@ class SnapshotMaker {
 
   StackId stack(std::int64_t row) {
     const std::vector<std::int64_t>& locations = row_of(tables_.stacks, row, "stack");
-    std::optional<StackId>& known = stack_of_[static_cast<std::size_t>(row)];
-    if (!known) {
+    const auto [known, is_new] = stacks_.try_emplace(row);
+    if (is_new) {
       frames_.clear();
       for (const std::int64_t location : locations) add_location(location);
-      known = builder_.stack(frames_);
+      known->second = builder_.stack(frames_);
     }
-    return *known;
+    return known->second;
   }
 
   void add_sample(std::string_view bytes, std::size_t column, std::int64_t factor, const std::vector<Label>& shared) {
@@ -175,15 +184,22 @@ class SnapshotMaker {
     values_[column] = 0;
   }
 
+  /// Without a key where the attribute has no value that is kept.
+  const Label& label(std::int64_t row) {
+    const OtlpTables::Attribute& attribute = row_of(tables_.attributes, row, "attribute");
+    const auto [known, is_new] = labels_.try_emplace(row);
+    if (is_new && attribute.is_number) {
+      known->second = {builder_.string(text(attribute.key)), StringId{}, attribute.number,
+                       builder_.string(text(attribute.unit)), true};
+    } else if (is_new && !attribute.text.empty()) {
+      known->second = text_label(builder_, text(attribute.key), attribute.text);
+    }
+    return known->second;
+  }
+
   LabelSetId labels(const std::vector<std::int64_t>& attributes, std::vector<Label> set) {
     for (const std::int64_t row : attributes) {
-      const OtlpTables::Attribute& attribute = row_of(tables_.attributes, row, "attribute");
-      if (attribute.is_number) {
-        set.push_back({builder_.string(text(attribute.key)), StringId{}, attribute.number,
-                       builder_.string(text(attribute.unit)), true});
-      } else if (!attribute.text.empty()) {
-        set.push_back(text_label(builder_, text(attribute.key), attribute.text));
-      }
+      if (const Label& one = label(row); one.key != StringId{}) set.push_back(one);
     }
     return builder_.labels(std::move(set));
   }
@@ -193,8 +209,11 @@ class SnapshotMaker {
   std::uint64_t frames_left_;
   std::vector<std::string> columns_;
   std::vector<std::int64_t> values_;
-  std::vector<ModuleId> modules_;
-  std::vector<std::optional<StackId>> stack_of_;
+  // What has been put into the builder, by rows of the tables: a message may have more of them than this moment needs.
+  std::unordered_map<std::int64_t, ModuleId> modules_;
+  std::unordered_map<std::int64_t, FunctionId> functions_;
+  std::unordered_map<std::int64_t, StackId> stacks_;
+  std::unordered_map<std::int64_t, Label> labels_;
   std::vector<FrameId> frames_;
 };
 

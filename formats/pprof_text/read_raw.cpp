@@ -22,6 +22,9 @@ using text::Cursor;
 using text::has_prefix;
 using text::trim;
 
+constexpr std::size_t kMostStackFrames = 1'000'000;
+constexpr std::uint64_t kFreeFrames = std::uint64_t{16} << 20;
+
 class RawReader {
  public:
   explicit RawReader(text::LogLines& lines) : lines_(lines) {}
@@ -216,6 +219,10 @@ class RawReader {
       return;
     }
     const Location& location = found->second;
+    const std::size_t count = std::max<std::size_t>(location.frames.size(), 1);
+    if (count > frames_left_ || stack.size() + count > kMostStackFrames)
+      fail(ErrorCode::limit, "stacks expand to more frames than 16 Mi and 4 for each byte of input");
+    frames_left_ -= count;
     FrameSpec place{.offset = location.address};
     if (const auto range = ranges_.find(location.mapping); range != ranges_.end()) {
       place.module = range->second.module;
@@ -237,6 +244,7 @@ class RawReader {
       facts().period = period_;
       facts().sampling = period_ == 1 ? Sampling::exact : Sampling::poisson;
     }
+    frames_left_ = kFreeFrames + 4 * lines_.offset();
     std::vector<FrameId> stack;
     for (std::size_t row = 0; row < samples_.size(); ++row) {
       stack.clear();
@@ -259,6 +267,7 @@ class RawReader {
   std::unordered_map<std::int64_t, Location> locations_;
   std::unordered_map<std::int64_t, Range> ranges_;
   Location* open_ = nullptr;
+  std::uint64_t frames_left_ = 0;  // a location of many inlined lines is named in two bytes
 };
 
 }  // namespace

@@ -25,8 +25,9 @@ constexpr double kMegabyte = 1048576.0;
 class Profile final : public json::Walk {
  public:
   void opened(bool array) override {
-    if (!array && at({"files", "*", "lines", "*"})) lines_.push_back({std::string(key(1))});
-    if (!array && at({"files", "*", "functions", "*"})) functions_.push_back({std::string(key(1))});
+    if (!array && at({"files", "*"})) files_.emplace_back(key(1));
+    if (!array && at({"files", "*", "lines", "*"}) && !files_.empty()) lines_.push_back({files_.size() - 1});
+    if (!array && at({"files", "*", "functions", "*"}) && !files_.empty()) functions_.push_back({files_.size() - 1});
   }
   void number(std::int64_t value) override { real(static_cast<double>(value)); }
   void real(double value) override {
@@ -47,12 +48,12 @@ class Profile final : public json::Walk {
     SnapshotFacts& facts = builder_.facts();
     if (lines_.empty()) fail(ErrorCode::malformed, "no lines: expected files with lines and n_malloc_mb", offset());
     builder_.add_column({"alloc_space", "bytes"});
-    std::map<std::pair<std::string, std::int32_t>, std::string> names;
+    std::map<std::pair<std::size_t, std::int32_t>, std::string> names;
     for (Entry& function : functions_) names.try_emplace({function.file, function.line}, std::move(function.name));
     for (const Entry& line : lines_) {
       const auto name = names.find({line.file, line.function_line});
       FrameSpec frame;
-      frame.function = builder_.function(name == names.end() ? "<module>" : name->second, line.file);
+      frame.function = builder_.function(name == names.end() ? "<module>" : name->second, files_[line.file]);
       frame.line = line.line;
       const FrameId id = builder_.frame(frame);
       builder_.add_row(builder_.stack(std::span(&id, 1)), LabelSetId{}, std::span(&line.bytes, 1));
@@ -65,7 +66,8 @@ class Profile final : public json::Walk {
 
  private:
   struct Entry {
-    std::string file, name = {};
+    std::size_t file = 0;
+    std::string name = {};
     std::int32_t line = 0, function_line = 0;
     std::int64_t bytes = 0;
   };
@@ -80,6 +82,7 @@ class Profile final : public json::Walk {
   }
 
   SnapshotBuilder builder_;
+  std::vector<std::string> files_;
   std::vector<Entry> lines_, functions_;
   std::int64_t footprint_ = 0;
 };

@@ -20,6 +20,8 @@ namespace {
 
 using text::trim;
 
+constexpr std::size_t kLongestName = 1024;  // each list may repeat all names
+
 /// "   types |   # objects |   total size"
 bool is_summary_heading(std::string_view line) {
   const std::size_t first = line.find('|'), second = line.find('|', first + 1);
@@ -42,7 +44,9 @@ std::optional<SummaryRow> summary_row(std::string_view line) {
   SummaryRow out{std::string(trim(line.substr(0, first))), 0, {}};
   text::Cursor count(trim(line.substr(first + 1, last - first - 1)));
   const auto size = text::parse_size(trim(line.substr(last + 1)));
-  if (out.name.empty() || count.decimal(out.count) != text::Number::ok || !count.at_end() || !size) return std::nullopt;
+  if (out.name.empty() || out.name.size() > kLongestName || count.decimal(out.count) != text::Number::ok ||
+      !count.at_end() || !size)
+    return std::nullopt;
   out.size = *size;
   return out;
 }
@@ -60,6 +64,9 @@ class PymplerLog final : public text::ReportLog {
 
   void handle(std::string_view line) override {
     if (is_summary_heading(line)) {
+      constexpr std::size_t kMostLists = 65536;  // a heading has 27 bytes, a snapshot takes 4000
+      if (lists_.size() == kMostLists)
+        fail(ErrorCode::limit, "too many lists: expected at most 65536", lines_.line_offset());
       lists_.emplace_back();
       is_open_ = true;
       if (!lines_.terminated()) lists_.back().cut = lines_.line_offset();
@@ -78,14 +85,14 @@ class PymplerLog final : public text::ReportLog {
   }
 
   void finish() override {
-    constexpr std::size_t kMostRows = std::size_t{4} << 20;  // of lists times types
+    constexpr std::size_t kMostRows = std::size_t{1} << 20;  // of lists times types
     std::map<std::string, SummaryRow> sums;
     std::size_t made = 0;
     for (List& list : lists_) {
       if (!is_difference_) sums.clear();
       for (SummaryRow& row : list.rows) add(sums[row.name], row);
       made += sums.size();
-      if (made > kMostRows) fail(ErrorCode::limit, "too many lists of too many types: expected 4194304 rows at most");
+      if (made > kMostRows) fail(ErrorCode::limit, "too many lists of too many types: expected 1048576 rows at most");
       take(sums, list);
     }
   }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kNoParent = std::numeric_limits<std::uint32_t>::max();
 /// V8 keeps 128 frames of a stack by default; each level is one call of the reader.
-constexpr std::size_t kMostFrames = 1000;
+constexpr std::size_t kMostFrames = 256;
 constexpr std::size_t kLongestName = std::size_t{1} << 20;
 
 class ProfileReader {

@@ -51,6 +51,17 @@ class Moments(CliTest):
         self.run_ok("import", path + "@every:50ms", "--db", "s.db")
         self.assertIn("4 stored before", self.run_it("import", path + "@every:50ms", "--db", "s.db")[1])
 
+    def test_a_flight_recording_is_a_series_of_its_dumps(self):
+        path = os.path.join(DATA, "jfr", "leak-jdk25.jfr.xz")
+        diff = self.run_ok("diff", path)
+        self.assertRegex(diff, "growth .*Leak.CACHE .*%")
+        self.assertIn("over 3 snapshots", diff)
+        counters = json.loads(self.run_ok("diff", "--counters", path, "--as", "json"))
+        rows = {row["name"]: row for row in counters["rows"]}
+        self.assertGreater(len(counters["snapshots"]), 20)
+        self.assertGreater(rows["heap_after_full_gc"]["growth"], 5_000_000)
+        self.assertEqual(json.loads(self.run_ok("info", path + "@1", "--as", "json"))["totals"], {})
+
     def test_massif_is_a_series_of_its_trees(self):
         path = os.path.join(DATA, "valgrind", "massif-threshold20-ms-steps6.out")
         last = json.loads(self.run_ok("info", path, "--as", "json"))

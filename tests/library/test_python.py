@@ -8,6 +8,7 @@ import gzip
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -229,6 +230,14 @@ def test_fixture(memory_growth): memory_growth(lambda: KEPT.append([0] * 500))
                                   capture_output=True, text=True, check=False, cwd=folder)
         self.assertIn("2 failed, 2 passed", done.stdout, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"GROWING  \S*test_suite.py:4  \+1\.\d+ KiB a round\n +def test_leak")
+
+    def test_readme(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            block = re.search(r"```python\n(import snapdiff\n.*?)```", file.read(), re.DOTALL)[1]
+        code = [line.split("  # ")[0] for line in block.splitlines() if "to_pandas" not in line]
+        output = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
+        done = subprocess.run([sys.executable, "-c", "\n".join(code)], capture_output=True, text=True, check=True, cwd=ROOT)
+        self.assertEqual(done.stdout.splitlines(), output)
 
     def test_annotations_parse(self):
         for name in ("compare", "series", "open"):

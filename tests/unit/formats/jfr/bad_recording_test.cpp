@@ -100,6 +100,47 @@ TEST_CASE("jfr: fields without bytes cost nothing, however many there are") {
   CHECK(total(got.snapshots.back(), "alloc_space") == 8192);
 }
 
+TEST_CASE("jfr: one long name that very many others use, arrays of nothing") {
+  JfrBytes j;
+  constexpr std::uint64_t kMethods = 2000;
+  std::string methods, frames;
+  for (std::uint64_t i = 1; i <= kMethods; ++i) {
+    methods += n(i) + n(1) + n(1);
+    frames += n(i) + n(i) + n(0);
+  }
+  const std::string pools =
+      B::checkpoint(4, B::pool(10, 1, n(1) + B::text(std::string(1 << 20, 'x'))) + B::pool(11, 1, n(1) + n(0) + n(1)) +
+                           B::pool(12, kMethods, methods) + B::pool(14, 1, n(1) + '\0' + n(kMethods) + frames));
+  const Imported got = read_jfr(j.chunk(pools + kSample));
+  REQUIRE_FALSE(got.error.has_value());
+  CHECK(got.snapshots.back().dictionary->strings[got.snapshots.back().dictionary->functions.name[1]].size() == 512);
+
+  JfrBytes nothing;
+  for (JfrBytes::Type& type : nothing.types) {
+    if (type.id == 13) type.fields.clear();
+  }
+  std::string traces;
+  for (std::uint64_t i = 1; i <= kMethods; ++i) traces += n(i) + '\0' + n(1 << 20);
+  const Imported empty = read_jfr(nothing.chunk(B::checkpoint(1, B::pool(14, kMethods, traces)) + kSample));
+  REQUIRE_FALSE(empty.error.has_value());
+  CHECK(rows(empty.snapshots.back()).count("[no stack recorded]") == 1);
+}
+
+TEST_CASE("jfr: very many chunks after one with very many rows") {
+  JfrBytes j;
+  std::string first = B::constants();
+  for (std::uint64_t i = 1; i <= 3000; ++i) first += B::event(102, n(1) + n(1) + n(2) + n(16));
+  JfrBytes small;
+  std::erase_if(small.types, [](const JfrBytes::Type& type) { return type.id != 1 && type.id != 103; });
+  small.types.back().fields = {{"startTime", 1}, {"address", 1}, {"size", 1}};
+  std::string bytes = j.chunk(first);
+  for (std::uint64_t i = 0; i < 1000; ++i) bytes += small.chunk(B::event(103, n(1) + n(i) + n(10)));
+  const Imported got = read_jfr(bytes);
+  REQUIRE_FALSE(got.error.has_value());
+  CHECK(got.snapshots.size() == 1001);
+  CHECK(total(got.snapshots.back(), "inuse_space") == 3000 * 16 + 1000 * 10);
+}
+
 TEST_CASE("jfr: constants that refer to each other in a circle") {
   JfrBytes j;
   // A text that is itself, and objects that hold each other.

@@ -120,6 +120,17 @@ TEST_CASE("pprof-text: traces and raw") {
   CHECK(raw.facts.period == 524288);
 }
 
+TEST_CASE("pprof-text: a location of many lines cannot be named without end") {
+  std::string lines, ids;
+  for (int i = 0; i < 30000; ++i) {
+    lines += "             f /a.go:1:0 s=1\n";
+    ids += "1 ";
+  }
+  const std::string text = "PeriodType: space bytes\nSamples:\na/b\n1: " + ids + "\n1: " + ids +
+                           "\nLocations\n     1: 0x1 M=0 f /a.go:1:0 s=1\n" + lines + "Mappings\n";
+  CHECK(read_error(printed(), text).find("stacks expand") != std::string::npos);
+}
+
 TEST_CASE("pprof-text: times are refused, other texts are none") {
   CHECK(printed().sniff(kTop) == Match::certain);
   CHECK(printed().sniff(kTraces) == Match::certain);
