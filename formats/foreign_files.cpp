@@ -42,7 +42,6 @@ constexpr Magic kMagics[] = {
     {"go1."sv, "a Go execution trace"},
     {"go 1."sv, "a Go execution trace"},
     {"heaptrack"sv, "a heaptrack recording"},
-    {"memray\0"sv, "a memray recording; `memray transform csv --leaks` makes of it what is read"},
     {"desc: "sv, "a massif recording"},
     {"bplist00"sv, "an Apple property list (Xcode's .memgraph is one); no format of macOS is read"},
     {"MDMP"sv, "a minidump, which holds no allocation stacks; take a heap profile of the running program"},

@@ -75,6 +75,7 @@ constexpr const Format* kFormats[] = {
     &kBccMemleak,
     &kJemallocStats,
     &kTensorflowBfc,
+    &kMemray,
     &kMemrayCsv,
     &kMemrayGprof2dot,
     &kMemraySpeedscope,

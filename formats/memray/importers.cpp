@@ -16,6 +16,8 @@ constexpr FormatInfo kSpeedscope{"memray-speedscope",
                                  "*.speedscope.json", "which moment it shows; profiles in other units"};
 constexpr FormatInfo kStats{"memray-stats", "totals of a memray run (memray stats --json)", "*.json",
                             "the histogram of sizes and the top lists: totals of the run, nothing live"};
+constexpr FormatInfo kRecording{"memray", "memray recording, file versions 10 to 13 (memray 1.7 to 1.20)", "*.bin",
+                                "single events; the interpreter's own native frames; objects' lives"};
 
 bool is_object(std::string_view head) { return text::begins_with(head, {"{"}); }
 
@@ -38,6 +40,8 @@ bool is_stats(std::string_view head) {
   return is_object(head) && contains(head, "\"total_num_allocations\"") && contains(head, "\"total_bytes_allocated\"");
 }
 
+bool is_recording(std::string_view head) { return head.starts_with(memray::kMemrayMagic); }
+
 template <bool (*kFits)(std::string_view), Result<Snapshot> (*kRead)(Input&)>
 constexpr Format memray_format(const FormatInfo& info) {
   return {.info = info,
@@ -52,5 +56,10 @@ constexpr Format kMemrayCsv = memray_format<is_csv, memray::read_csv>(kCsv);
 constexpr Format kMemrayGprof2dot = memray_format<is_gprof2dot, memray::read_gprof2dot>(kGprof2dot);
 constexpr Format kMemraySpeedscope = memray_format<is_speedscope, memray::read_speedscope>(kSpeedscope);
 constexpr Format kMemrayStats = memray_format<is_stats, memray::read_stats>(kStats);
+constexpr Format kMemray{.info = kRecording,
+                         .sniff = [](std::string_view head) { return certain_if(is_recording(head)); },
+                         .decode = memray::read_recording,
+                         .many = "distinct stacks",
+                         .has_moments = true};
 
 }  // namespace snapdiff::formats

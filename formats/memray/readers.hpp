@@ -2,13 +2,16 @@
 
 #include <string_view>
 
-#include "snapdiff/importer.hpp"
+#include "formats/input/format.hpp"
 
 /// One reader for each export. Throw Failure: malformed, unsupported, limit, and what Input returns.
 namespace snapdiff::formats::memray {
 
 /// First line of the CSV.
 inline constexpr std::string_view kCsvHeader = "allocator,num_allocations,size,tid,thread_name,stack_trace";
+
+/// In front of a recording.
+inline constexpr std::string_view kMemrayMagic{"memray\0", 7};
 
 /// What none of the exports says.
 inline constexpr std::string_view kMomentNotTold =
@@ -18,5 +21,8 @@ Result<Snapshot> read_csv(Input& in);
 Result<Snapshot> read_gprof2dot(Input& in);
 Result<Snapshot> read_speedscope(Input& in);
 Result<Snapshot> read_stats(Input& in);
+
+/// The blocks that were live at the end, or at ReadRequest::point "peak".
+void read_recording(Input& in, SnapshotSink& out, const ReadRequest& request);
 
 }  // namespace snapdiff::formats::memray

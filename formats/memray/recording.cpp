@@ -1,0 +1,190 @@
+#include "formats/memray/recording.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
+#include "formats/text/printed_frame.hpp"
+#include "snapdiff/number_text.hpp"
+#include "snapdiff/snapshot_builder.hpp"
+
+namespace snapdiff::formats::memray {
+namespace {
+
+/// Python stops at 1000 frames unless told otherwise; a chain of stacks in a made-up file may be as long as the file.
+constexpr std::size_t kDeepestStack = std::size_t{1} << 16;
+/// Frames that deep stacks may take together; beyond, a stack keeps kUsualStack of them at its leaf, so that all
+/// stacks are in proportion to the file.
+constexpr std::size_t kDeepFrames = std::size_t{1} << 22;
+constexpr std::size_t kUsualStack = 256;
+
+/// Makes frames and stacks as they are needed.
+class Stacks {
+ public:
+  Stacks(const Recording& recording, SnapshotBuilder& builder)
+      : r_(recording),
+        builder_(builder),
+        frames_(recording.frames.size(), kUnmade),
+        modules_(recording.files.size(), kUnmade),
+        lines_(recording.codes.size()),
+        depth_(recording.python.size(), 0),
+        main_thread_(recording.threads.find(recording.main_thread)) {
+    for (std::size_t node = 1; node < depth_.size(); ++node) depth_[node] = depth_[r_.python[node].parent] + 1;
+  }
+
+  StackId of(const Site& site) {
+    stack_.clear();
+    const std::size_t deepest = deep_frames_ < kDeepFrames ? kDeepestStack : kUsualStack;
+    if (site.native != 0) add_native(site.native, site.python != 0, deepest);
+    // memray hides its own callers: the frames in front of the tracker, at the root.
+    const std::uint64_t hidden = site.thread == main_thread_ ? r_.skipped_frames : 0;
+    for (std::uint32_t at = site.python; depth_[at] > hidden && stack_.size() <= deepest; at = r_.python[at].parent) {
+      stack_.push_back(python_frame(r_.python[at].what));
+    }
+    if (stack_.size() > deepest) {
+      stack_.resize(deepest);
+      stack_.push_back(builder_.pseudo_frame(kStackCut));
+      builder_.notes().add(Severity::data_loss, "very deep stacks are cut at their root");
+    }
+    if (stack_.size() > kUsualStack) deep_frames_ += stack_.size();
+    return builder_.stack(stack_);
+  }
+
+ private:
+  static constexpr std::uint32_t kUnmade = kNoRow;
+
+  FrameId python_frame(std::uint32_t row) {
+    if (frames_[row] != kUnmade) return FrameId{frames_[row]};
+    const PythonFrame& frame = r_.frames[row];
+    const bool has_code = frame.code != kNoRow;
+    text::PrintedFrame printed;
+    printed.function = r_.strings[has_code ? r_.codes[frame.code].function : frame.function];
+    printed.file = r_.strings[has_code ? r_.codes[frame.code].file : frame.file];
+    printed.line = has_code ? line_of(frame) : frame.line;
+    if (printed.function.empty()) printed.function = "<unknown>";
+    const FrameId made = text::frame_of(builder_, printed);
+    frames_[row] = static_cast<std::uint32_t>(made);
+    return made;
+  }
+
+  std::int64_t line_of(const PythonFrame& frame) {
+    std::vector<LineRange>& lines = lines_[frame.code];
+    if (lines.empty()) lines = lines_of(r_.python_version, r_.codes[frame.code]);
+    return line_at(r_.python_version, lines, frame.instruction);
+  }
+
+  /// Native frames at the leaf, leaf first. Where there are Python frames, those up to the interpreter's: which of its
+  /// own frames runs which Python frame only its symbols say.
+  void add_native(std::uint32_t node, bool with_python, std::size_t deepest) {
+    for (; node != 0 && stack_.size() <= deepest; node = r_.addresses[node].parent) {
+      const std::uint64_t call = r_.addresses[node].what - 1;
+      auto image = r_.images.upper_bound(call);
+      if (image == r_.images.begin() || (--image)->second.end <= call) continue;
+      if (with_python && is_interpreter(r_.files[image->second.file])) return;
+      stack_.push_back(builder_.frame({.module = module(image->second.file), .offset = call - image->second.base}));
+    }
+    // An interpreter of another name: all would be here twice, in native frames and in Python's.
+    if (with_python) stack_.clear();
+  }
+  static bool is_interpreter(std::string_view file) {
+    const std::string_view name = base_name(file);
+    return name.starts_with("python") || name.starts_with("libpython");
+  }
+  ModuleId module(std::uint32_t file) {
+    if (modules_[file] == kUnmade) {
+      const ModuleId made = builder_.module(r_.files[file], {});
+      modules_[file] = static_cast<std::uint32_t>(made);
+      // Over all addresses: offsets are those that the file was linked for.
+      builder_.add_mapping({0, std::numeric_limits<std::uint64_t>::max(), 0, made});
+    }
+    return ModuleId{modules_[file]};
+  }
+
+  const Recording& r_;
+  SnapshotBuilder& builder_;
+  std::vector<std::uint32_t> frames_, modules_;
+  std::vector<std::vector<LineRange>> lines_;  ///< by code object, made when needed
+  std::vector<std::uint32_t> depth_;           ///< by node
+  std::uint32_t main_thread_;
+  std::vector<FrameId> stack_;
+  std::size_t deep_frames_ = 0;
+};
+
+void add_facts(const Recording& r, bool at_peak, SnapshotFacts& facts) {
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  facts = r.facts;
+  facts.producer = "memray";
+  facts.format_detail = "version " + std::to_string(r.version) + (r.aggregated ? ", aggregated" : "") +
+                        (r.native ? ", native traces" : "") + (at_peak ? ", at the peak" : "");
+  facts.sampling = Sampling::exact;
+  facts.position = at_peak ? 1 : 0;
+  const std::int64_t time = r.end_ms > r.start_ms ? r.end_ms - r.start_ms : r.time_ms;
+  std::int64_t at = 0;
+  if ((!at_peak || !r.aggregated) && checked_add(r.start_ms, at_peak ? r.peak_time_ms : time, at) &&
+      !__builtin_mul_overflow(at, kNsPerMs, &at) && at > 0) {
+    facts.taken_at_ns = at;
+  }
+  const auto add = [&](std::string name, std::int64_t value, std::string_view unit, bool cumulative = false) {
+    facts.counters.push_back({std::move(name), value, std::string(unit), cumulative});
+  };
+  add("peak_memory", r.peak_heap, "bytes");
+  if (r.rss_peak > 0) add("rss_peak", r.rss_peak, "bytes");
+  // What was counted until the end says nothing of the peak.
+  if (at_peak) return;
+  if (r.rss_peak > 0) add("rss", r.rss, "bytes");
+  if (r.aggregated) return;
+  std::int64_t all = 0;
+  for (std::size_t a = 0; a < kAllocators.size(); ++a) {
+    all += r.allocations[a];
+    if (r.allocations[a] > 0) {
+      add("allocs{allocator=" + std::string(kAllocators[a]) + "}", r.allocations[a], "count", true);
+    }
+  }
+  add("allocs", all, "count", true);
+  add("allocated", r.allocated_bytes, "bytes", true);
+}
+
+std::string thread_of(const Recording& r, std::uint32_t row) {
+  const std::uint64_t id = r.threads.numbers()[row];
+  const auto name = r.thread_names.find(id);
+  if (name != r.thread_names.end() && !name->second.empty()) return name->second;
+  return hex_text(id);
+}
+
+}  // namespace
+
+Snapshot make_snapshot(const Recording& r, bool at_peak) {
+  SnapshotBuilder builder;
+  add_facts(r, at_peak, builder.facts());
+  const bool with_made = !at_peak && !r.aggregated;
+  builder.add_heap_columns(with_made);
+  Stacks stacks(r, builder);
+  std::vector<StringId> threads(r.threads.size());
+  for (const Site& site : r.sites) {
+    const bool kept = at_peak && site.kept_peak == r.peaks;
+    const std::int64_t values[] = {kept ? site.peak_count : site.count, kept ? site.peak_bytes : site.bytes,
+                                   site.made_count, site.made_bytes};
+    if (!with_made && values[0] == 0 && values[1] == 0) continue;
+    if (threads[site.thread] == StringId{}) threads[site.thread] = builder.string(thread_of(r, site.thread));
+    std::vector<Label> labels{text_label(builder, "allocator", kAllocators[site.allocator])};
+    labels.push_back({builder.string("thread"), threads[site.thread]});
+    const LabelSetId set = builder.labels(std::move(labels));
+    builder.add_row(stacks.of(site), set, std::span(values).first(with_made ? 4 : 2));
+  }
+  return value_or_throw(builder.finish());
+}
+
+void Recording::too_many_bytes() {
+  fail(ErrorCode::limit, "live bytes are beyond 2^63-1, expected them to fit in 64 bits");
+}
+
+void Recording::add_image(std::uint64_t start, const Image& image) {
+  auto at = images.lower_bound(start);
+  if (at != images.end() && at->first == start && at->second == image) return;
+  if (at != images.begin() && std::prev(at)->second.end > start) --at;
+  while (at != images.end() && at->first < image.end) at = images.erase(at);
+  images.emplace(start, image);
+}
+
+}  // namespace snapdiff::formats::memray
