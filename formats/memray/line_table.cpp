@@ -2,7 +2,7 @@
 #include <limits>
 #include <string_view>
 
-#include "formats/memray/recording.hpp"
+#include "formats/memray/memray_recording.hpp"
 
 /// The tables in which CPython's code objects keep their lines.
 namespace snapdiff::formats::memray {

@@ -1,4 +1,4 @@
-#include "formats/memray/recording.hpp"
+#include "formats/memray/memray_recording.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -173,6 +173,11 @@ Snapshot make_snapshot(const Recording& r, bool at_peak) {
     builder.add_row(stacks.of(site), set, std::span(values).first(with_made ? 4 : 2));
   }
   return value_or_throw(builder.finish());
+}
+
+std::uint32_t new_row(std::size_t rows) {
+  if (rows >= kNoRow) fail(ErrorCode::limit, "table is full: more than 4 294 967 294 entries of one kind");
+  return static_cast<std::uint32_t>(rows);
 }
 
 void Recording::too_many_bytes() {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/input/number_rows.hpp"
-#include "formats/memray/live_blocks.hpp"
+#include "formats/memray/live_memory.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/snapshot.hpp"
 
@@ -28,6 +28,9 @@ struct Code {
   std::string line_table;
   std::int32_t first_line = 0;
 };
+
+/// The number of the row that a table of so many gets next. Throws Failure: limit.
+std::uint32_t new_row(std::size_t rows);
 
 /// A Python frame. Before file version 12 it has its names and line itself, since then a code object and a place in it.
 struct PythonFrame {
