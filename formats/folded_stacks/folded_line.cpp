@@ -76,7 +76,7 @@ FoldedText look_at(std::string_view head, bool whole) {
   std::string_view line;
   FoldedText out;
   std::size_t chains = 0, classes = 0, dotted = 0, pairs = 0;
-  std::unordered_set<std::string_view, KeyedHash> seen;
+  std::unordered_set<std::string_view, KeyedHash> seen, roots;
   while (text::take_line(rest, line)) {
     const bool is_cut = rest.empty() && !whole;
     if (is_cut && (out.lines > 0 || out.is_austin)) break;
@@ -95,6 +95,9 @@ FoldedText look_at(std::string_view head, bool whole) {
     chains += is_chain ? 1U : 0U;
     out.repeats += seen.insert(found->stack).second ? 0U : 1U;
     std::string_view leaf = found->stack.substr(found->stack.rfind(';') + 1);
+    std::string_view root = found->stack.substr(0, found->stack.find(';'));
+    take_mark(root);
+    roots.insert(root);
     pairs += folded_line(leaf) ? 1U : 0U;
     classes += is_class(leaf) ? 1U : 0U;
     dotted += leaf.find('.') != std::string_view::npos || leaf.find("[]") != std::string_view::npos ? 1U : 0U;
@@ -102,6 +105,7 @@ FoldedText look_at(std::string_view head, bool whole) {
   // Two numbers a line are a difference of two profiles, which says nothing of either one's moment.
   out.is_folded = out.lines > 0 && chains * 2 >= out.lines && pairs < out.lines;
   out.has_types = classes == out.lines && dotted > 0;
+  out.roots = roots.size();
   out.is_java = text::has_prefix(plain, "java/") || plain.find(";java/") != std::string::npos;
   return out;
 }

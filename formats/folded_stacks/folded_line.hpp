@@ -38,6 +38,7 @@ struct FoldedText {
   bool has_types = false;
   std::size_t lines = 0;
   std::size_t repeats = 0;
+  std::size_t roots = 0;  ///< distinct first frames: programs have few, words of logs many
 };
 FoldedText look_at(std::string_view head, bool whole);
 

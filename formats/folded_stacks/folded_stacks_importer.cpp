@@ -156,12 +156,14 @@ class FoldedReader {
   std::optional<std::uint64_t> cut_;
 };
 
-/// Only austin writes a signature. Repeated stacks, or one line alone, prove nothing.
+/// Only austin writes a signature. Repeated stacks, or one line alone, prove nothing; nor do many roots.
 Match sniff_folded(std::string_view head) {
   const FoldedText text = look_at(head, head.size() < kSniffBytes);
   if (text.is_austin) return Match::certain;
   if (!text.is_folded) return Match::no;
-  return text.lines > 1 && text.repeats == 0 ? Match::certain : Match::possible;
+  constexpr std::size_t kFewLines = 8;  // too few to count roots
+  const bool shares_roots = text.lines < kFewLines || text.roots * 2 <= text.lines;
+  return text.lines > 1 && text.repeats == 0 && shares_roots ? Match::certain : Match::possible;
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class PrintedReader {
   Snapshot read() {
     std::string_view line;
     while (lines_.next(line)) {
+      // A session that was pasted: its first table counts.
+      if (in_rows_ && has_prefix(line, "(pprof)")) break;
       if (!lines_.terminated()) cut_ = lines_.line_offset();
       if (in_rows_) {
         read_row(line);
@@ -125,11 +127,23 @@ class PrintedReader {
     return value_or_throw(builder_.finish());
   }
 
+  /// "main.account /srv/main.go:29" with -lines, else the name alone.
+  static text::PrintedFrame frame_of_name(std::string_view name) {
+    text::PrintedFrame whole, frame;
+    whole.function = name;
+    const std::size_t blank = name.rfind(' ');
+    if (blank == std::string_view::npos) return whole;
+    std::string_view file = name.substr(blank + 1);
+    if (!text::take_line_and_column(file, frame) || file.find_first_of("/\\.") == std::string_view::npos) return whole;
+    frame.file = file;
+    frame.function = trim(name.substr(0, blank));
+    return frame;
+  }
+
   void add(const Row& row, std::int64_t& sum, std::int64_t& half) {
     std::vector<FrameId> stack;
     for (std::size_t i = 0; i < row.leaf_first.size(); ++i) {
-      text::PrintedFrame frame;
-      frame.function = row.leaf_first[i];
+      const text::PrintedFrame frame = frame_of_name(row.leaf_first[i]);
       stack.push_back(text::frame_of(builder_, frame, row.is_inlined[i] ? kFrameInlined : std::uint8_t{0}));
     }
     const text::Quantity& amount = row.value.amount;

@@ -22,6 +22,7 @@
 #include "snapdiff/checked.hpp"
 #include "snapdiff/contains.hpp"
 #include "snapdiff/object_graph.hpp"
+#include "snapdiff/retention.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
@@ -91,6 +92,7 @@ class DumpReader {
     for (const std::uint64_t to : line.references) add_edge(row, to, StringId{});
     if (line.class_address != 0) add_edge(row, line.class_address, class_label_);
     if (line.superclass != 0) add_edge(row, line.superclass, superclass_label_);
+    if (line.superclass != 0 && line.name.empty()) superclass_of_.try_emplace(row, line.superclass);
   }
 
   void add_edge(std::uint32_t from, std::uint64_t to, StringId label) {
@@ -99,17 +101,14 @@ class DumpReader {
     label_.push_back(static_cast<std::uint32_t>(label));
   }
 
-  /// The name of an object whose class gives none: "imemo (iseq)", "(string)".
+  /// The name of an object whose class gives none: "iseq" of the kind imemo; "(string)" where there is no name at all.
   std::uint32_t kind_of(const ObjectLine& line) {
     const bool is_class = line.type == "CLASS" || line.type == "MODULE";
     std::string kind = line.type;
     std::transform(kind.begin(), kind.end(), kind.begin(), text::lower);
-    std::string name;
-    if (is_class) {
-      name = !line.name.empty() ? line.name : line.is_singleton ? "singleton of " + line.of : "(" + kind + ")";
-    } else {
-      name = line.of.empty() ? "(" + kind + ")" : kind + " (" + line.of + ")";
-    }
+    std::string name = is_class ? line.name : line.of;
+    if (is_class && name.empty() && line.is_singleton && !line.of.empty()) name = "singleton of " + line.of;
+    if (name.empty()) name = "(" + kind + ")";
     const Kind found{builder_.string(kind), builder_.string(name), is_class};
     const auto key = static_cast<std::uint64_t>(found.kind) << 32 | static_cast<std::uint64_t>(found.name);
     const auto [at, is_new] = kind_rows_.try_emplace(key, static_cast<std::uint32_t>(kinds_.size()));
@@ -129,8 +128,15 @@ class DumpReader {
   StringId name_of(std::uint32_t row, bool& is_instance) const {
     const Kind& kind = kinds_[kind_[row]];
     is_instance = false;
-    const std::uint32_t of = kind.is_class || is_internal(kind) ? kNone : ids_.find(class_of_[row]);
+    std::uint32_t of = kind.is_class || is_internal(kind) ? kNone : ids_.find(class_of_[row]);
     if (of == HashIndex::kAbsent || of == kNone) return kind.name;
+    // An object may have a class of its own, whose superclass is the one that people know.
+    constexpr int kMostSteps = 8;
+    for (int step = 0; step < kMostSteps && superclass_of_.contains(of); ++step) {
+      const std::uint32_t above = ids_.find(superclass_of_.at(of));
+      if (above == HashIndex::kAbsent || !kinds_[kind_[above]].is_class) break;
+      of = above;
+    }
     const Kind& class_kind = kinds_[kind_[of]];
     if (!class_kind.is_class) return kind.name;
     // Objects of extensions without a class of their own say more by their struct.
@@ -157,8 +163,8 @@ class DumpReader {
       graph_->type[row] = type;
       const auto [at, is_new] = keys.try_emplace(static_cast<std::uint64_t>(type) << 32 | place_[row]);
       if (is_new) {
-        text = builder_.dictionary().strings[name];
-        if (kind.is_class) text.append(" (").append(builder_.dictionary().strings[kind.kind]).append(")");
+        text = type_text(is_instance ? "object" : builder_.dictionary().strings[kind.kind],
+                         builder_.dictionary().strings[name]);
         const TypeKey key = type_key(builder_, text);
         at->second = {key.stack, key.labels};
         if (place_[row] != kNone) {
@@ -233,7 +239,8 @@ class DumpReader {
                  data_ = builder_.string("data");
   std::vector<Kind> kinds_;
   std::unordered_map<std::uint64_t, std::uint32_t> kind_rows_;
-  std::vector<std::uint32_t> kind_, place_, from_, label_;  // the first two by object, the others by edge
+  std::unordered_map<std::uint32_t, std::uint64_t> superclass_of_;  // of classes without a name
+  std::vector<std::uint32_t> kind_, place_, from_, label_;          // the first two by object, the others by edge
   std::vector<std::uint64_t> class_of_, to_;
   std::vector<Root> roots_;
   std::uint64_t offset_ = 0;

@@ -70,6 +70,13 @@ TEST_CASE("folded-stacks: lines of logs and tables are none") {
   CHECK(folded().sniff(kPlain) == Match::certain);
   CHECK(folded().sniff(kAustin) == Match::certain);
   CHECK(folded().sniff("[main tid=7];a;b 5\n[pool tid=8];a;b 6\n") == Match::certain);
+  std::string requests, threads;
+  for (int i = 0; i < 20; ++i) {
+    requests += "GET /page/" + std::to_string(i) + " user=a;lang=de " + std::to_string(200 + i) + "\n";
+    threads += "[t" + std::to_string(i % 5) + "];run;f" + std::to_string(i) + " 7\n";
+  }
+  CHECK(folded().sniff(requests) == Match::possible);
+  CHECK(folded().sniff(threads) == Match::certain);
   // The same stack again, or a line alone: no proof.
   CHECK(folded().sniff("app;cache;size 100\napp;cache;size 120\n") == Match::possible);
   CHECK(folded().sniff("main;f 4\n") == Match::possible);

@@ -111,6 +111,18 @@ TEST_CASE("pprof-text: a list that leaves functions out says how much, a differe
   CHECK(rows(diff).at("main.(*pageCache).fetch") == "-1575997 6");
 }
 
+TEST_CASE("pprof-text: places of -lines, and a session that was pasted") {
+  const std::string table = kTop.substr(kTop.find("Showing"));
+  std::string lines = table;
+  lines.replace(lines.find("main.f (inline)"), 15, "main.f /srv/a.go:29 (inline)");
+  const std::string session = "(pprof) top\n" + lines + "(pprof) top -cum\n" + table;
+  CHECK(printed().sniff(session) == Match::certain);
+  const Snapshot s = read_one(printed(), session);
+  CHECK(rows(s).count("main.f@/srv/a.go:29") == 1);
+  CHECK_FALSE(s.facts.partial);
+  CHECK(s.column("bytes") != nullptr);
+}
+
 TEST_CASE("pprof-text: traces and raw") {
   CHECK(rows(read_one(printed(), kTraces)) == Rows{{"net/http.send < main.main", "512 0"}});
   const Snapshot raw = read_one(printed(), kRaw);

@@ -56,10 +56,18 @@ TEST_CASE("ruby-heap: types are classes, places are frames, edges without an obj
   CHECK(rows(s) == Rows{{"Order < new@a.rb:5 {type=Order}", "2 88"},
                         {"Order (class) {type=Order (class)}", "1 504"},
                         {"(array) {type=(array)}", "1 80"},
-                        {"imemo (iseq) {type=imemo (iseq)}", "1 7"}});
+                        {"iseq (imemo) {type=iseq (imemo)}", "1 7"}});
   CHECK(s.graph->to.size() == 6);  // that to 0x18 has no object
   REQUIRE(s.graph->roots.size() == 1);
   CHECK(s.dictionary->strings[s.graph->roots[0].kind] == "vm");
+}
+
+TEST_CASE("ruby-heap: an object with a class of its own is of the class above it") {
+  const std::string own = R"({"address":"0x18", "type":"CLASS", "superclass":"0x10", "singleton":true, "memsize":1})"
+                          "\n"
+                          R"({"address":"0x60", "type":"OBJECT", "class":"0x18", "memsize":9})"
+                          "\n";
+  CHECK(rows(read_one(ruby(), kDump + own)).at("Order {type=Order}") == "1 9");
 }
 
 TEST_CASE("ruby-heap: a part of a dump takes what nothing holds for roots") {
