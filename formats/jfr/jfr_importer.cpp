@@ -113,6 +113,7 @@ class ChunkReader {
     const ChunkHeader& header = chunk_.header();
     std::int64_t end = 0;
     if (!checked_add(header.start_ns, header.duration_ns, end)) end = header.start_ns;
+    end = std::max(end, latest_);
     out_.facts.taken_at_ns = end;
     out_.end_chunk(end, std::move(calls_), old_objects_.finish(), bytes);
     if (cut_stacks_ > 0)
@@ -176,6 +177,7 @@ class ChunkReader {
   void counters(const Chunk::Values& v, const std::vector<std::string>& names,
                 std::optional<std::int64_t> collection = std::nullopt) {
     const std::int64_t time = chunk_.header().time_of(v[0].number);
+    latest_ = std::max(latest_, time);
     for (std::size_t i = 1; i < names.size(); ++i) {
       if (!names[i].empty() && v[i].known()) out_.counters.add(time, collection, names[i], v[i].number);
     }
@@ -238,6 +240,10 @@ class ChunkReader {
     std::string name = class_name(chunk_, of[0]);
     const std::string own = chunk_.text(of[1]);
     FrameSpec out;
+    if (native && own.starts_with('/')) {  // a library of which no name is known
+      out.module = out_.names.module(own, {});
+      return out;
+    }
     if (native && !own.empty()) {
       out.module = name.empty() ? ModuleId{} : out_.names.module(name, {});
       name = own;
@@ -265,6 +271,7 @@ class ChunkReader {
   std::vector<FrameId> frames_;
   std::vector<NativeCall> calls_;
   std::optional<LabelSetId> native_label_;
+  std::int64_t latest_ = 0;  // of a counter; a chunk that was still being written may end before
   std::uint64_t cut_stacks_ = 0;
 };
 

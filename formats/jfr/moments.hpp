@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "formats/jfr/counter_points.hpp"
+#include "snapdiff/hash_index.hpp"
+#include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/object_graph.hpp"
 #include "snapdiff/snapshot_builder.hpp"

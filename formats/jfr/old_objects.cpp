@@ -23,6 +23,9 @@ constexpr std::pair<std::string_view, std::string_view> kRootNames[] = {
 }  // namespace
 
 std::string class_name(std::string text) {
+  // A hidden class has a place and a number, "Svc$$Lambda$3+0x00007f/8677": the number is another one in each run.
+  const std::size_t place = text.find("+0x"), number = text.rfind('/');
+  if (place != std::string::npos && number != std::string::npos && number > place) text.resize(number);
   std::replace(text.begin(), text.end(), '/', '.');
   return text;
 }

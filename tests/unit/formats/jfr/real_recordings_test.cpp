@@ -113,6 +113,9 @@ TEST_CASE("jfr: shared recordings equal their oracles") {
       {"more/jfr/goland-multichunk.jfr.gz", "alloc_samples", 20'816 + 1354},
       {"more/jfr/cortex-dev-01__kafka-0__cpu_lock_alloc__0.jfr.gz", "alloc_samples", 766},
       {"more/jfr/async-profiler.jfr.gz", "alloc_samples", 17},
+      {"more/jfr/object-allocation-sample.jfr.gz", "alloc_space", 32'922'398'872},
+      {"more/jfr/goland-multichunk.jfr.gz", "alloc_space", 2'695'187'976},
+      {"more/jfr/async-profiler.jfr.gz", "alloc_space", 21'388'112},
   };
   for (const Sample& sample : samples) {
     const auto path = shared_sample(sample.path);

@@ -107,6 +107,22 @@ TEST_CASE("jfr: texts of every coding") {
   CHECK(rows(all.at(0)) == Rows{{"\u00e9x;\u00e9.put{type=\u00e9}", {1, 5}}});
 }
 
+TEST_CASE("jfr: hidden classes lose the number that is another one in each run, libraries without names are modules") {
+  JfrBytes j;
+  for (JfrBytes::Type& type : j.types) {
+    if (type.id == 13) type.fields.push_back({"type", 20, true});
+  }
+  const std::string names = B::checkpoint(
+      5, B::pool(10, 3,
+                 n(1) + B::text("app/Svc$$Lambda$3+0x00007f/8677") + n(2) + B::text("run") + n(3) +
+                     B::text("/lib/libz.so.1")) +
+             B::pool(11, 2, n(1) + n(0) + n(1) + n(2) + n(0) + n(0)) +
+             B::pool(12, 2, n(1) + n(1) + n(2) + n(2) + n(2) + n(3)) + B::pool(20, 1, n(5) + B::text("Native")) +
+             B::pool(14, 1, n(1) + '\0' + n(2) + n(2) + n(0) + n(0) + n(5) + n(1) + n(4) + n(0) + n(0)));
+  const std::vector<Snapshot> all = snapshots_of(j.chunk(names + B::event(103, n(1) + n(1) + n(64) + n(8))));
+  CHECK(rows(all.at(0)) == Rows{{"[libz.so.1];app.Svc$$Lambda$3+0x00007f.run:4{domain=native}", {1, 8, 1, 8}}});
+}
+
 TEST_CASE("jfr: a long series of counters is thinned evenly") {
   JfrBytes j;
   std::string events;
