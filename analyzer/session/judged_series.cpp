@@ -45,11 +45,11 @@ Result<OwnerReport> owners_of(const GrowthReport& report, bool alone) {
     if (frames.size() == 1) library.try_emplace(std::string(frames.front().function), frames.front().library);
   }
   const auto is_library = [&](std::string_view type) {
-    if (by_stack) return frame_kind(type, {}) > FrameKind::start;
     auto found = library.find(std::string(type));
     if (found == library.end() && type.ends_with(')'))
       found = library.find(std::string(type.substr(0, type.rfind(" ("))));
-    return found != library.end() && found->second;
+    if (found != library.end()) return found->second;
+    return by_stack && (frame_kind(type, {}) > FrameKind::start || is_runtime_type(type));
   };
   return objects::owners(alone ? SnapshotRef{} : report.baseline, report.current, is_library);
 }

@@ -209,7 +209,7 @@ class SnapshotMaker {
   std::uint64_t frames_left_;
   std::vector<std::string> columns_;
   std::vector<std::int64_t> values_;
-  // What has been put into the builder, by rows of the tables: a message may have more of them than this moment needs.
+  // Rows of the tables that the builder has: a message may have more of them than this moment needs.
   std::unordered_map<std::int64_t, ModuleId> modules_;
   std::unordered_map<std::int64_t, FunctionId> functions_;
   std::unordered_map<std::int64_t, StackId> stacks_;

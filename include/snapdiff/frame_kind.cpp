@@ -40,6 +40,9 @@ constexpr std::string_view kRuntimeTypes[] = {
     "coroutine", "NoneType", "slice", "range", "memoryview", "weakref", "ReferenceType", "wrapper_descriptor",
     "method_descriptor", "getset_descriptor", "member_descriptor", "builtin_function_or_method",
     "classmethod_descriptor", "method-wrapper", "mappingproxy", "staticmethod", "classmethod", "ndarray",
+    // types of Ruby
+    "(hash)", "(object)", "(data)", "(class)", "(module)", "(struct)", "(file)", "(float)", "Hash", "Proc", "Regexp",
+    "MatchData", "Integer", "Float",
     // of .NET, and of the C library by nearest symbol
     "Free", "clone", "clone3"};
 
@@ -201,6 +204,8 @@ FrameKind module_kind(std::string_view module) {
 bool is_runtime_type(std::string_view name) {
   // Of C++ objects below JavaScript only elements of a page mean something to its author.
   if (name.ends_with(" (native)") && !name.starts_with('<') && !name.starts_with("Detached <")) return true;
+  // Ruby's machine: nodes of its own, and data of extensions that have no class.
+  if (name.ends_with(" (imemo)") || name.ends_with(" (iclass)") || name.ends_with(" (data)")) return true;
   return is_any(name, kRuntimeTypes);
 }
 

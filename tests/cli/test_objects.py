@@ -138,6 +138,26 @@ class Objects(CliTest):
             report = json.load(file)
         self.assertIn("in use", json.dumps(report))
 
+    def ruby(self, name, orders):
+        """A dump of Ruby in which Audit.LOG holds so many orders; the table of the tracer is larger than they are."""
+        lines = [{"type": "ROOT", "root": "vm", "references": ["0x1", "0x2", "0x3", "0x4", "0x5"]},
+                 {"address": "0x1", "type": "CLASS", "class": "0x4", "name": "Audit", "references": ["0x10"], "memsize": 568, "file": "leak.rb", "line": 5},
+                 {"address": "0x2", "type": "CLASS", "class": "0x4", "name": "Order", "memsize": 504},
+                 {"address": "0x3", "type": "CLASS", "class": "0x4", "name": "Array", "memsize": 4000},
+                 {"address": "0x4", "type": "CLASS", "name": "Class", "memsize": 4000},
+                 {"address": "0x5", "type": "DATA", "struct": "ObjectTracing/allocation_info_tracer", "memsize": 600 * orders},
+                 {"address": "0x10", "type": "ARRAY", "class": "0x3", "references": [hex(0x100 + n) for n in range(orders)], "memsize": 40}]
+        lines += [{"address": hex(0x100 + n), "type": "OBJECT", "class": "0x2", "memsize": 400, "file": "leak.rb", "line": 5, "method": "new"}
+                  for n in range(orders)]
+        return self.write(name, "\n".join(map(json.dumps, lines)) + "\n")
+
+    def test_holders_of_ruby_are_classes_of_the_program(self):
+        for name, orders in (("1.json", 100), ("2.json", 400)):
+            self.ruby(name, orders)
+        text = self.run_it("1.json", "2.json", "--db", ":memory:")[0]
+        first = [line for line in text.splitlines() if line.startswith("growth")][0]
+        self.assertRegex(first, r"^growth +Audit \(Array\) .*keeps 300 more Order")
+
 
 if __name__ == "__main__":
     unittest.main()

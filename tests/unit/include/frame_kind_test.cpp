@@ -99,6 +99,12 @@ TEST_CASE("frame kinds: modules") {
   CHECK(module_kind("/srv/app/libapp.so") == FrameKind::own);
 }
 
+TEST_CASE("frame kinds: types of Ruby's machine") {
+  for (const char* type : {"iseq (imemo)", "ObjectTracing/allocation_info_tracer (data)", "(hash)", "Hash", "String"})
+    CHECK(is_runtime_type(type));
+  for (const char* type : {"Order", "Audit (class)", "singleton of Audit (class)"}) CHECK(!is_runtime_type(type));
+}
+
 TEST_CASE("frame kinds: memory of the profiler itself") {
   CHECK(is_profiler("python3.11/tracemalloc.py:558", "/usr/lib/python3.11/tracemalloc.py"));
   CHECK(is_profiler("python3.11/linecache.py:137", "/usr/lib/python3.11/linecache.py"));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <optional>
@@ -109,6 +110,41 @@ TEST_CASE("detect: each sample of a tracker is claimed by its own format and by 
     for (const std::string& format : certain) CHECK(of_the_table.count(format) == 0);
   }
   CHECK(claimed >= 100);
+}
+
+TEST_CASE("detect: samples of languages' profilers are claimed by their own format, and no other file by these") {
+  const fs::path samples = fs::path(SNAPDIFF_SHARED_DATA) / "real" / "newformats";
+  if (!fs::exists(samples)) {
+    WARN("skipped: the shared sample files are not here");
+    return;
+  }
+  const std::vector<Expected> own{{"heapprofile/", ".heapprofile", "v8-heapprofile"},
+                                  {"async-profiler-", "collapsed", "folded-stacks"},
+                                  {"async-profiler-collapsed/", ".gz", "folded-stacks"},
+                                  {"austin/", ".gz", "folded-stacks"},
+                                  {"go-pprof-text/", ".txt", "pprof-text"},
+                                  {"go-goroutine-debug2/", ".gz", "goroutine-dump"},
+                                  {"ruby-objectspace/heap", ".gz", "ruby-heap"},
+                                  {"guppy/heap", "", "guppy"},
+                                  {"pympler/", ".txt", "pympler"},
+                                  {"scalene/", ".gz", "scalene"}};
+  std::size_t claimed = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(samples)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = fs::relative(entry.path(), samples).string();
+    INFO(name);
+    const auto expected = std::find_if(own.begin(), own.end(), [&](const Expected& one) {
+      return name.rfind(one.start, 0) == 0 && ends_with(name, one.ending);
+    });
+    const std::vector<std::string> certain = claims(entry.path());
+    if (expected != own.end()) {
+      CHECK(certain == std::vector{expected->format});
+      ++claimed;
+      continue;
+    }
+    for (const Expected& one : own) CHECK(std::find(certain.begin(), certain.end(), one.format) == certain.end());
+  }
+  CHECK(claimed >= 20);
 }
 
 TEST_CASE("detect: no test file is claimed for certain by two formats") {
