@@ -53,7 +53,7 @@ struct Field {
 };
 
 /// A column in a table for people, in its order from left to right.
-///   width    least width, in columns of a terminal
+///   width    least width, in columns of a terminal; in PDF in points
 ///   gap      before it: blanks, or a sign that stands between blanks; the first column shown has none
 ///   if_room  the HTML page leaves it out of narrow windows
 ///   when     whether it is shown; null: always

@@ -13,8 +13,12 @@ bool narrow_error(const GrowthView& view) { return of_stacks(view) && view.repor
 bool no_narrow_error(const GrowthView& view) { return !narrow_error(view); }
 bool series_shown(const GrowthView& view) { return of_stacks(view) && view.wide && view.report.series_length > 1; }
 bool room_for_sites(const GrowthView& view) { return of_stacks(view) && view.wide && !series_shown(view); }
+bool printed_series(const GrowthView& view) { return view.wide && view.report.series_length > 2; }
+bool counts_of_objects(const GrowthView& view) { return view.report.has_objects; }
+bool objects_beside(const GrowthView& view) { return view.report.has_objects && !narrow_error(view); }
 bool has_instances(const GrowthView& view) { return !view.report.instances.empty(); }
 bool has_verdicts(const GrowthView& view) { return view.trend != nullptr || !view.verdicts.empty(); }
+bool judged_series(const GrowthView& view) { return series_shown(view) && has_verdicts(view); }
 bool has_no_verdicts(const GrowthView& view) { return !has_verdicts(view); }
 bool has_scenario(const GrowthView& view) { return view.trend != nullptr && view.trend->scenario.has_value(); }
 bool fitted(const GrowthView& view) { return !has_scenario(view); }
@@ -78,7 +82,6 @@ constexpr GrowthColumn made(std::string_view key, std::string_view title, std::s
 }
 
 // The row itself.
-
 constexpr GrowthColumn kClass = made("class", "class", "class", "", {}, [](const GrowthLine& line) -> Cell {
   if (line.kind == GrowthLine::Kind::listed_once) return Word{"unknown"};
   return line.is_row() ? Cell(Word{to_text(line.row().row_class)}) : Cell(Missing::blank);
@@ -132,7 +135,6 @@ constexpr GrowthColumn kInstances =
          });
 
 // Its amounts.
-
 constexpr GrowthColumn kBaseline =
     made("baseline", "before", "integer", "", {.of_total = true}, [](const GrowthLine& line) -> Cell {
       if (line.kind == GrowthLine::Kind::listed_once)
@@ -190,7 +192,6 @@ constexpr GrowthColumn kCumulative = made(
     });
 
 // Its course over a series.
-
 constexpr GrowthColumn kValues =
     made("values", "1 – N", "[integer|null]", "value at each snapshot of a series; null where no source lists the row",
          {.csv = CsvShape::series, .when = [](const GrowthView& view) { return view.has_series(); }},
@@ -352,9 +353,7 @@ constexpr std::array kDiffScreen = std::to_array<GrowthPlace>(
      {.column = &kBaseline, .width = 8, .gap = "   ", .quiet = true, .when = narrow_error},
      {.column = &kBaseline, .width = 9, .quiet = true, .when = no_narrow_error},
      {.column = &kCurrent, .width = 8, .gap = "→", .quiet = true},
-     {.column = &kGrowthObjects,
-      .width = 8,
-      .when = [](const GrowthView& view) { return view.report.has_objects && !narrow_error(view); }},
+     {.column = &kGrowthObjects, .width = 8, .when = objects_beside},
      {.column = &kError, .width = 4, .gap = "  ", .when = room_for_sites},
      {.column = &kSite,
       .width = 18,
@@ -365,9 +364,7 @@ constexpr std::array kDiffScreen = std::to_array<GrowthPlace>(
       .when = room_for_sites},
      {.column = &kInstances, .width = 7, .gap = "  ", .when = has_instances},
      {.column = &kValues, .width = 8, .gap = "  ", .right = false, .when = series_shown},
-     {.column = &kVerdict, .width = 8, .gap = "  ", .right = false, .when = [](const GrowthView& view) {
-        return series_shown(view) && has_verdicts(view);
-      }}});
+     {.column = &kVerdict, .width = 8, .gap = "  ", .right = false, .when = judged_series}});
 
 constexpr std::array kDiffMarkdown = std::to_array<GrowthPlace>(
     {{.column = &kGrowth, .when = of_stacks},
@@ -375,7 +372,7 @@ constexpr std::array kDiffMarkdown = std::to_array<GrowthPlace>(
      {.column = &kCumulative, .when = grouped},
      {.column = &kBaseline},
      {.column = &kCurrent},
-     {.column = &kGrowthObjects, .when = [](const GrowthView& view) { return view.report.has_objects; }},
+     {.column = &kGrowthObjects, .when = counts_of_objects},
      {.column = &kError, .when = [](const GrowthView& view) { return of_stacks(view) && view.report.has_error; }},
      {.column = &kClass, .right = false},
      {.column = &kVerdict, .right = false, .when = has_verdicts}});
@@ -389,6 +386,16 @@ constexpr std::array kPage =
                                 {.column = &kError, .if_room = true},
                                 {.column = &kVerdict, .when = has_verdicts},
                                 {.column = &kClass, .when = has_no_verdicts, .title = "kind"}});
+
+constexpr std::array kPrint =
+    std::to_array<GrowthPlace>({{.column = &kValues, .width = 44, .when = printed_series},
+                                {.column = &kGrowth, .width = 66},
+                                {.column = &kBaseline, .width = 46},
+                                {.column = &kCurrent, .width = 46},
+                                {.column = &kGrowthObjects, .width = 38, .when = counts_of_objects},
+                                {.column = &kError, .width = 32},
+                                {.column = &kVerdict, .width = 60, .when = has_verdicts},
+                                {.column = &kClass, .width = 60, .when = has_no_verdicts}});
 
 constexpr std::array kTrendScreen = std::to_array<GrowthPlace>(
     {{.column = &kGrowth, .width = 9},
@@ -434,6 +441,7 @@ std::span<const GrowthPlace> growth_screen(bool of_trend) {
   return of_trend ? std::span<const GrowthPlace>(kTrendScreen) : std::span<const GrowthPlace>(kDiffScreen);
 }
 std::span<const GrowthPlace> growth_page() { return kPage; }
+std::span<const GrowthPlace> growth_print() { return kPrint; }
 std::span<const GrowthPlace> growth_markdown(bool of_trend) {
   return of_trend ? std::span<const GrowthPlace>(kTrendMarkdown) : std::span<const GrowthPlace>(kDiffMarkdown);
 }

@@ -81,5 +81,7 @@ std::span<const GrowthPlace> growth_screen(bool of_trend);
 std::span<const GrowthPlace> growth_markdown(bool of_trend);
 /// In the HTML page, behind the name; assets/columns.js shows them for other pairs of snapshots.
 std::span<const GrowthPlace> growth_page();
+/// In PDF, behind the name. Widths are in points; names get the rest of the line.
+std::span<const GrowthPlace> growth_print();
 
 }  // namespace snapdiff::document

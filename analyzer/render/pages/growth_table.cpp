@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
+#include "analyzer/document/growth_columns.hpp"
+#include "analyzer/document/terms.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "snapdiff/concat.hpp"
@@ -16,43 +19,50 @@ constexpr double kGrowthTableUnit = 20;
 /// From the right edge of a growth to its triangle: clears "+999 MiB".
 constexpr double kMark = 58;
 
-/// Right edges of the number columns; names take what is left of them.
-struct GrowthColumns {
-  double name_w, spark, growth, before, after, objects, error;
+using document::GrowthLine;
+using document::GrowthPlace;
+using document::GrowthView;
+
+/// A column and its right edge. Columns are placed from the right; names take what is left.
+struct PlacedColumn {
+  GrowthPlace place;
+  double right = 0;
 };
 
-GrowthColumns columns_of(const GrowthTable& table) {
-  const bool spark = table.two_lines && table.report->series_length > 2;
-  GrowthColumns c{};
-  c.spark = kLeft + 175;
-  c.growth = kLeft + 285;
-  c.before = kLeft + 331;
-  c.after = kLeft + 377;
-  c.objects = kLeft + 415;
-  c.error = kLeft + 447;
-  c.name_w = spark ? 169 : c.growth - kLeft - kMark - 6;
-  return c;
+std::vector<PlacedColumn> placed_columns(const GrowthView& view) {
+  std::vector<PlacedColumn> out;
+  for (const GrowthPlace& place : document::growth_print()) {
+    if (place.when == nullptr || place.when(view)) out.push_back({place});
+  }
+  double right = kRight;
+  for (std::size_t i = out.size(); i-- > 0;) {
+    out[i].right = right;
+    right -= static_cast<double>(out[i].place.width);
+  }
+  return out;
 }
+
+bool is_series(const GrowthPlace& place) { return place.column->traits.csv == document::CsvShape::series; }
 
 bool is_unsure(const GrowthRow& row) {
   return row.error > 0 && std::fabs(static_cast<double>(row.value.growth())) < 2 * row.error;
 }
 
-std::string error_text(const GrowthReport& report, double error, const Quantity& q) {
-  if (report.exact) return "0";
-  if (!std::isfinite(error) || error > 9e18) return "n/a";
-  return q.value(std::llround(error));
-}
-
-/// Values of a row over a series; none of two snapshots.
-std::vector<std::int64_t> row_series(const GrowthReport& report, std::size_t row) {
-  return has_series(report) ? report.series.values(row) : std::vector<std::int64_t>();
+GrowthView view_of(const GrowthTable& table) {
+  GrowthView view{.report = *table.report, .for_people = true, .wide = table.two_lines};
+  if (table.verdicts != nullptr) view.verdicts = *table.verdicts;
+  return view;
 }
 
 class TableDrawing {
  public:
   TableDrawing(const GrowthTable& table, Canvas& canvas)
-      : table_(table), report_(*table.report), canvas_(canvas), q_(quantity_of(report_.unit)), c_(columns_of(table)) {}
+      : table_(table),
+        report_(*table.report),
+        canvas_(canvas),
+        q_(quantity_of(report_.unit)),
+        view_(view_of(table)),
+        columns_(placed_columns(view_)) {}
 
   double draw(double y) {
     y = head(y);
@@ -66,14 +76,11 @@ class TableDrawing {
     y += 16;
     const TextStyle style{7};
     canvas_.text(kLeft, y, "allocated in, through", style, kInk2);
-    if (table_.two_lines && report_.series_length > 2)
-      canvas_.text(c_.spark, y, std::string("1 \u2013 ").append(std::to_string(report_.series_length)), style, kInk2);
-    canvas_.text(c_.growth, y, "growth", style, kInk2, Align::right);
-    canvas_.text(c_.before, y, table_.before, style, kInk2, Align::right);
-    canvas_.text(c_.after, y, table_.after, style, kInk2, Align::right);
-    if (report_.has_objects) canvas_.text(c_.objects, y, "objects", style, kInk2, Align::right);
-    canvas_.text(c_.error, y, "\u00b1", style, kInk2, Align::right);
-    canvas_.text(kRight, y, table_.verdicts != nullptr ? "verdict" : "class", style, kInk2, Align::right);
+    for (const PlacedColumn& column : columns_) {
+      const bool series = is_series(column.place);
+      const double x = series ? column.right - static_cast<double>(column.place.width) : column.right;
+      canvas_.text(x, y, title(column.place), style, kInk2, series ? Align::left : Align::right);
+    }
     canvas_.rule(kLeft, kRight, y + 5, kInk3, 0.7);
     return y + 5;
   }
@@ -87,20 +94,14 @@ class TableDrawing {
     const double height = table_.two_lines ? kTwoLineRow : kOneLineRow;
     const double line = y + (table_.two_lines ? 15.4 : 11.8);
     names(y, row);
-    if (table_.two_lines) canvas_.sparkline({c_.spark, y + 6, 44, 12}, row_series(report_, number));
-    const std::int64_t growth = row.value.growth();
-    const bool unsure = is_unsure(row);
-    const Color color = unsure ? kInk2 : growth_color(growth);
-    // A growth that may be chance has its sign, but no triangle.
-    numbers(line, growth, row.value, row.objects.growth(), {8.4, FontWeight::semibold}, color, !unsure);
-    if (unsure) canvas_.text(c_.growth - kMark, line, "~", {8.4, FontWeight::semibold}, kInk2);
-    canvas_.text(c_.error, line, error_text(report_, row.error, q_), {6.8}, kInk3, Align::right);
-    if (table_.verdicts != nullptr) {
-      canvas_.badge(kRight, line - 0.4, (*table_.verdicts)[number].word, 6, Align::right);
-    } else {
-      std::string word(to_text(row.row_class));
-      if (row.tier == MatchTier::fuzzy) word += ", alike";
-      canvas_.text(kRight, line, word, {7.6}, kInk2, Align::right);
+    const GrowthLine of = row_line(view_, static_cast<std::uint32_t>(number));
+    for (const PlacedColumn& column : columns_) {
+      if (is_series(column.place)) {
+        const double width = static_cast<double>(column.place.width);
+        canvas_.sparkline({column.right - width, y + 6, width, 12}, report_.series.values(number));
+      } else {
+        cell(column.right, line, of, column.place.column->cell(of), {8.4, FontWeight::semibold});
+      }
     }
     painter.end_link();
     canvas_.rule(kLeft, kRight, y + height, kLine, 0.4);
@@ -113,17 +114,17 @@ class TableDrawing {
     const std::vector<std::string> path = callers(report_, row, leaf, site);
     const double x = kLeft;
     if (table_.two_lines) {
-      canvas_.text_within(x, y + 11, leaf, {8.2, FontWeight::medium}, kInk, c_.name_w);
+      canvas_.text_within(x, y + 11, leaf, {8.2, FontWeight::medium}, kInk, name_width());
       const TextStyle style{6.8};
-      const double site_w = site.empty() ? 0 : std::min(canvas_.width(site, style), c_.name_w * 0.6) + 8;
-      const double w = through(x, y + 20.5, path, style, c_.name_w - site_w);
+      const double site_w = site.empty() ? 0 : std::min(canvas_.width(site, style), name_width() * 0.6) + 8;
+      const double w = through(x, y + 20.5, path, style, name_width() - site_w);
       if (!site.empty()) canvas_.text_within(x + (w > 0 ? w + 8 : 0), y + 20.5, site, style, kInk2, site_w);
       return;
     }
     const TextStyle style{8.2, FontWeight::medium};
     const double least_for_path = path.empty() ? 0 : 60;
-    const double w = canvas_.text_within(x, y + 12, leaf, style, kInk, c_.name_w - least_for_path);
-    through(x + w + 6, y + 12, path, {7}, c_.name_w - w - 6);
+    const double w = canvas_.text_within(x, y + 12, leaf, style, kInk, name_width() - least_for_path);
+    through(x + w + 6, y + 12, path, {7}, name_width() - w - 6);
   }
 
   /// As many callers as fit, nearest first.
@@ -142,14 +143,59 @@ class TableDrawing {
     return text.empty() ? 0 : canvas_.text(x, y, text, style, kInk2);
   }
 
-  void numbers(double y, std::int64_t growth, const Change& value, std::int64_t objects, const TextStyle& style,
-               Color color, bool mark) {
+  std::string title(const GrowthPlace& place) const {
+    if (is_series(place)) return std::string("1 \u2013 ").append(std::to_string(report_.series_length));
+    if (place.column->key == "baseline") return table_.before;
+    if (place.column->key == "current") return table_.after;
+    return std::string(place.title.empty() ? place.column->title : place.title);
+  }
+
+  /// Space of the name: left of the sparkline, or of the triangle before the growth.
+  double name_width() const {
+    const PlacedColumn& first = columns_.front();
+    const double taken = is_series(first.place) ? static_cast<double>(first.place.width) : kMark;
+    return first.right - taken - 6 - kLeft;
+  }
+
+  /// A number at its right edge; kinds of cells that are no numbers and no words have no place on paper.
+  void cell(double x, double y, const GrowthLine& line, const document::Cell& value, const TextStyle& growth_style) {
     const double unit = q_.bytes ? kGrowthTableUnit : 0;
-    if (mark && growth != 0) canvas_.triangle(c_.growth - kMark, y - 0.4, growth > 0, 5, growth_color(growth));
-    canvas_.number(c_.growth, y, q_.growth(growth), style, color, unit);
-    canvas_.number(c_.before, y, q_.value(value.baseline), {7.6}, kInk, unit);
-    canvas_.number(c_.after, y, q_.value(value.current), {7.6}, kInk, unit);
-    if (report_.has_objects) canvas_.text(c_.objects, y, count_growth_text(objects), {7.6}, kInk, Align::right);
+    const auto text = [&](const std::string& shown, double size, Color color) {
+      canvas_.text(x, y, shown, {size}, color, Align::right);
+    };
+    std::visit(document::Overloaded{
+                   [&](document::Missing why) {
+                     if (why == document::Missing::unknown) text("n/a", 6.8, kInk3);
+                   },
+                   [&](const document::Growth& v) { growth(x, y, line, v.value, growth_style); },
+                   [&](const document::Amount& v) { canvas_.number(x, y, q_.value(v.value), {7.6}, kInk, unit); },
+                   [&](const document::Count& v) { text(count_growth_text(v.value), 7.6, kInk); },
+                   [&](const document::Share& v) { text(percent_text(v.part, v.whole, kGlyphs), 7.6, kInk); },
+                   [&](const document::Deviation& v) {
+                     const bool known = std::isfinite(v.value) && v.value <= 9e18;
+                     text(!known ? "n/a" : v.value == 0 ? "0" : q_.value(std::llround(v.value)), 6.8, kInk3);
+                   },
+                   [&](const document::Word& v) {
+                     if (document::gravity(v.text) > 0) {
+                       canvas_.badge(x, y - 0.4, std::string(v.text), 6, Align::right);
+                       return;
+                     }
+                     const bool alike =
+                         table_.verdicts == nullptr && line.is_row() && line.row().tier == MatchTier::fuzzy;
+                     text(std::string(v.text) + (alike ? ", alike" : ""), 7.6, kInk2);
+                   },
+                   [](const auto&) {}},
+               value);
+  }
+
+  /// A growth that may be chance has its sign, but no triangle.
+  void growth(double x, double y, const GrowthLine& line, std::int64_t growth, const TextStyle& style) {
+    const bool unsure = line.is_row() && is_unsure(line.row());
+    if (line.is_row() && !unsure && growth != 0)
+      canvas_.triangle(x - kMark, y - 0.4, growth > 0, 5, growth_color(growth));
+    const Color color = !line.is_row() ? kInk : unsure ? kInk2 : growth_color(growth);
+    canvas_.number(x, y, q_.growth(growth), style, color, q_.bytes ? kGrowthTableUnit : 0);
+    if (unsure) canvas_.text(x - kMark, y, "~", style, kInk2);
   }
 
   double tail(double y) {
@@ -157,11 +203,12 @@ class TableDrawing {
       if (line.total) canvas_.rule(kLeft, kRight, ++y, kInk3, 0.7);
       const TextStyle style{7.8, line.total ? FontWeight::semibold : FontWeight::regular};
       canvas_.text(kLeft, y + 11, line.name, style, line.total ? kInk : kInk2);
-      numbers(y + 11, line.value.growth(), line.value, line.objects.growth(), {8.2, style.weight}, kInk, false);
+      GrowthLine sums = rest_line(view_, line.name, line.value, line.objects);
+      if (line.total && !report_.exact) sums.error = report_.total_error;
+      for (const PlacedColumn& column : columns_)
+        cell(column.right, y + 11, sums, column.place.column->cell(sums), {8.2, style.weight});
       y += kTailRow;
     }
-    if (!report_.exact)
-      canvas_.text(c_.error, y - 4, error_text(report_, report_.total_error, q_), {6.8}, kInk3, Align::right);
     return y;
   }
 
@@ -169,7 +216,8 @@ class TableDrawing {
   const GrowthReport& report_;
   Canvas& canvas_;
   Quantity q_;
-  GrowthColumns c_;
+  GrowthView view_;
+  std::vector<PlacedColumn> columns_;
 };
 
 }  // namespace
