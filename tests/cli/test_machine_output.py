@@ -3,9 +3,10 @@ import csv
 import io
 import json
 import os
+import re
 import unittest
 
-from heaps import EXAMPLES, CliTest, tcmalloc
+from heaps import EXAMPLES, SCHEMAS, CliTest, tcmalloc
 
 GO = [os.path.join(EXAMPLES, "go-queue", "heap.%03d.pb.gz" % i) for i in range(1, 13)]
 SVC = [os.path.join(EXAMPLES, "tcmalloc-svc", "svc.%04d.heap" % i) for i in range(1, 13)]
@@ -132,6 +133,34 @@ class Machine(CliTest):
                 self.assertEqual(functions("--allocator-frames", "show"), ["operator new(unsigned long)", "foo()", "main"])
                 self.assertEqual(functions("--demangle", "simple"), ["foo", "main"])
                 self.assertEqual(functions("--demangle", "none")[:2], ["_Znwm", "_Z3foov"])
+
+    def test_a_column_of_csv_holds_the_field_of_its_name(self):
+        for command in (["diff", *GO[::11]], ["diff", *GO], ["diff", "--by", "function", *GO[::11]], ["trend", *GO], ["trend", "--by", "file", *SVC],
+                        ["top", GO[5]], ["top", "--by", "function", GO[5]]):
+            with self.subTest(command[:3]):
+                records = list(csv.DictReader(io.StringIO(self.run_it(*command, "--as", "csv", "--db", ":memory:")[0])))
+                rows = json.loads(self.run_it(*command, "--as", "json", "--db", ":memory:")[0])
+                rows = rows.get("overall", rows)["rows"]
+                self.assertGreater(len(rows), 1)
+                alike = 0
+                for record, row in zip(records, rows):
+                    for name, shown in record.items():
+                        value = row.get(name)
+                        if name in row and not isinstance(value, (list, dict)):
+                            alike += 1
+                            same = shown.lstrip("'") == ("" if value is None else value) if not isinstance(value, (int, float)) else float(shown) == value
+                            self.assertTrue(same, (name, shown, value))
+                self.assertGreater(alike, 2 * len(rows))
+
+    def test_the_schemas_are_whole(self):
+        names = sorted(os.listdir(SCHEMAS))
+        self.assertIn("diff.line.schema.json", names)
+        for name in names:
+            with open(os.path.join(SCHEMAS, name), encoding="utf-8") as file:
+                text = file.read()
+            schema = json.loads(text)
+            self.assertEqual(schema["$id"], "urn:snapdiff:%s:1" % name[:-len(".schema.json")])
+            self.assertEqual(set(re.findall(r'"#/\$defs/(\w+)"', text)), set(schema["$defs"]), name)
 
 
 if __name__ == "__main__":
