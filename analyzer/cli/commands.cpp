@@ -29,6 +29,7 @@ std::span<const Command> commands() {
       Command{"ranks", run_ranks},
       Command{"retained", run_retained},
       Command{"paths", run_paths},
+      Command{"waterfall", run_waterfall},
       Command{"mcp", run_mcp},
 #ifdef SNAPDIFF_HAS_FLEET
       Command{"push", run_push},
@@ -59,6 +60,7 @@ look
   ranks FILE...     processes or devices side by side: which one differs
   retained FILE...  object graphs: what each type keeps alive, how it grew
   paths RE FILE...  object graphs: who holds these types, which places grow
+  waterfall FILE... what resident memory consists of, which part grew
   info FILE...      what a file is, and what was dropped
   list              series and snapshots in the store
 share

@@ -20,6 +20,7 @@ struct Arguments {
 
 int run_diff(const Arguments& arguments);
 int run_trend(const Arguments& arguments);
+int run_waterfall(const Arguments& arguments);
 int run_gate(const Arguments& arguments);
 int run_top(const Arguments& arguments);
 int run_pins(const Arguments& arguments);

@@ -20,6 +20,7 @@
 #include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
+#include "snapdiff/waterfall.hpp"
 
 /// The public header of the report module: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
 /// other tools. Reads result types only; returns strings, prints nothing.
@@ -81,6 +82,9 @@ std::string write_pins(const PinReport& report, const Style& style);
 
 /// Ranks beside each other. Text, or one JSON object for all other forms.
 std::string write_ranks(const RankReport& report, const Style& style);
+
+/// What resident memory consists of: text or JSON.
+std::string write_waterfall(const Waterfall& waterfall, const Style& style);
 
 /// Types of object graphs and what they keep alive. Text, CSV, or one JSON object for all other forms.
 std::string write_retained(const RetainedReport& report, const Style& style);

@@ -130,6 +130,10 @@ class NativeMemoryLog final : public text::ReportLog {
     } else if (has_prefix(line, "-") && words.find("(reserved=") != std::string_view::npos) {
       const std::size_t name_end = words.find("(reserved=");
       add(sizes_of(words, trim(words.substr(1, name_end - 1))));
+    } else if (has_prefix(words, "malloc: ")) {
+      const auto malloc = amount_behind(words, "malloc: ", report.is_diff);
+      if (malloc && lines_.terminated())
+        report.counters.push_back({"malloc", malloc->bytes[kNow], "bytes", false, malloc->scale / 2});
     } else if (has_prefix(words, "(classes #") || has_prefix(words, "(thread #")) {
       count(words);
     } else if (has_prefix(words, "(stack: ")) {

@@ -65,6 +65,7 @@ MODULES = {
                          "names for addresses: elfutils stays inside; elf.h is the C library's list of constants"),
     "analyzer/toml": ([], ["toml.hpp"], "TOML as plain values, for the gate and the report: toml11 stays inside"),
     "analyzer/gate": (["analyzer/toml", "analyzer/trend"], [], "sums are judged as rows are; budgets are TOML"),
+    "analyzer/waterfall": ([], [], "parts of resident memory, from counters and rows by name"),
     "analyzer/postmortem": (["analyzer/diff", "analyzer/document", "analyzer/story", "analyzer/toml", "analyzer/trend"], ["re2/", "nettle/"],
                             "one report of what the other modules find; hint rules are TOML with RE2, which no pattern of a user's file can "
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
@@ -109,6 +110,7 @@ PUBLIC_HEADERS = {
     "analyzer/mcp": {"mcp_server.hpp"},
     "analyzer/toml": {"toml_text.hpp"},
     "analyzer/trend": {"share_axis.hpp", "verdict.hpp"},
+    "analyzer/waterfall": {"waterfall.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"retained_objects.hpp"},

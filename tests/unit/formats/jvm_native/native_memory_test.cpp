@@ -35,6 +35,7 @@ TEST_CASE("jvm-nmt: categories and Total of a summary, to the KiB") {
   CHECK(counter(s, "committed") == 66256 * kKib);
   CHECK(counter(s, "reserved") == 1437424 * kKib);
   CHECK(total(s, "committed") == 66257 * kKib);  // of rounded numbers
+  CHECK(counter(s, "malloc") == 3760 * kKib);
   CHECK(counter(s, "classes") == 1041);
   CHECK(counter(s, "threads") == 14);
   CHECK(counter(s, "thread_stacks") == 784 * kKib);
