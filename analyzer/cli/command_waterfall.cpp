@@ -1,6 +1,6 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
-#include "analyzer/waterfall/waterfall.hpp"
+#include "analyzer/waterfall/make_waterfall.hpp"
 
 namespace snapdiff::cli {
 

@@ -110,7 +110,7 @@ PUBLIC_HEADERS = {
     "analyzer/mcp": {"mcp_server.hpp"},
     "analyzer/toml": {"toml_text.hpp"},
     "analyzer/trend": {"share_axis.hpp", "verdict.hpp"},
-    "analyzer/waterfall": {"waterfall.hpp"},
+    "analyzer/waterfall": {"make_waterfall.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},
     "analyzer/objects": {"retained_objects.hpp"},

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/waterfall/waterfall.hpp"
+#include "analyzer/waterfall/make_waterfall.hpp"
 #include "snapdiff/snapshot_builder.hpp"
 
 using namespace snapdiff;

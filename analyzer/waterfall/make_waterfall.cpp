@@ -1,4 +1,4 @@
-#include "analyzer/waterfall/waterfall.hpp"
+#include "analyzer/waterfall/make_waterfall.hpp"
 
 #include <algorithm>
 #include <set>
