@@ -20,7 +20,7 @@ int run_waterfall(const Arguments& arguments) {
   if (options.as != "text" && options.as != "json")
     fail({ErrorCode::usage, "waterfall --as " + options.as + ": expected text or json"});
   const auto make = [](Loaded& loaded, const DiffOptions&) {
-    // Files of several kinds stand beside each other: their common order means nothing.
+    // The operands are files of several kinds. Their order among each other means nothing.
     loaded.notes = {};
     return waterfall::make_waterfall(loaded.refs());
   };

@@ -16,7 +16,7 @@ constexpr std::int64_t kMostPercent = 50;
 /// In-use memory that grew by less than this share of RSS is not what made RSS grow.
 constexpr std::int64_t kLittlePercent = 10;
 
-/// First and last reading of each source; `label` tells allocators apart. A source that is read once has a last one.
+/// First and last reading of a source. A source that is read once has a last one only.
 struct Pair {
   const Reading* first = nullptr;
   const Reading* last = nullptr;
@@ -243,17 +243,23 @@ class Maker {
     return sum;
   }
 
+  /// The kind that grew most, and of it the part that did. The sentence is about the kind.
   void lead() {
+    const auto growth_of = [](const WaterfallPart& part) { return part.bytes.growth().value_or(0); };
     const auto most =
-        std::max_element(out_.parts.begin(), out_.parts.end(), [](const WaterfallPart& a, const WaterfallPart& b) {
-          return a.bytes.growth().value_or(0) < b.bytes.growth().value_or(0);
+        std::max_element(out_.parts.begin(), out_.parts.end(), [&](const WaterfallPart& a, const WaterfallPart& b) {
+          return std::pair(grown(a.kind), growth_of(a)) < std::pair(grown(b.kind), growth_of(b));
         });
-    const std::int64_t growth = most->bytes.growth().value_or(0);
-    if (growth <= 0) return;
+    if (most == out_.parts.end() || growth_of(*most) <= 0) return;
     const std::int64_t all = *out_.rss.growth();
+    constexpr double kMostShare = 1e6;  // percent: beside a growth of a few bytes any part is huge
+    const auto percent = [&](std::int64_t growth) {
+      const double share = 100.0 * static_cast<double>(growth) / static_cast<double>(all);
+      return static_cast<std::int64_t>(std::min(share, kMostShare) + 0.5);
+    };
     out_.leader = static_cast<std::size_t>(most - out_.parts.begin());
-    out_.share = static_cast<std::int64_t>(100.0 * static_cast<double>(growth) / static_cast<double>(all) + 0.5);
-    if (out_.share < kMostPercent) {
+    out_.share = percent(growth_of(*most));
+    if (percent(grown(most->kind)) < kMostPercent) {
       out_.says = "not sure: no part holds half of the growth of RSS";
       return;
     }

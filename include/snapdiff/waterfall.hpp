@@ -37,7 +37,7 @@ struct WaterfallPart {
 
 /// rss = sum of the parts, at each moment at which it is known.
 ///   parts   in order of the kinds; sums of amounts fit into 64 bits
-///   leader  the part that grew most, where RSS and it grew
+///   leader  of the kind that grew most the part that did, where RSS and it grew
 ///   share   of the leader in the growth of RSS, in percent
 ///   says    what the growth means, as far as the figures tell; "" where RSS is not known at two moments
 ///   unseen  what no file tells, each with what to give

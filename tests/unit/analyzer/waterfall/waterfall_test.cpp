@@ -139,3 +139,15 @@ TEST_CASE("waterfall: amounts beyond any machine, and files without a part, are 
   REQUIRE_FALSE(nothing);
   CHECK(nothing.error().code == ErrorCode::usage);
 }
+
+TEST_CASE("waterfall: parts of one kind hold the growth together") {
+  const auto totals = [](const char* producer, std::int64_t in_use) {
+    return counters(producer, {{"in_use", in_use}, {"free", 0}, {"system", in_use}});
+  };
+  const Waterfall w = made({totals("glibc", 0), totals("glibc", 45), totals("cpython", 0), totals("cpython", 48),
+                            counters("", {{"VmRSS", 0}}), counters("", {{"VmRSS", 100}})});
+  CHECK(w.says == "the program holds more: a leak or a growing cache");
+  REQUIRE(w.leader);
+  CHECK(w.parts[*w.leader].name == "in use (cpython)");
+  CHECK(w.share == 48);
+}
