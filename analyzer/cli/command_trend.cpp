@@ -19,6 +19,18 @@ std::string answer(const session::Compared& compared, const session::TrendReques
   return report::write_trend(trend, style);
 }
 
+/// The snapshots to judge. A recording with one dump is no series of rows: then its counters are judged.
+session::Compared open_series(Options& options, const Terminal& terminal, std::size_t least) {
+  session::Compared compared = open_compared(options, terminal, session::Fallback::snapshots);
+  if (compared.loaded.snapshots.size() >= least || options.counters || options.operands.size() != 1) return compared;
+  Options counters = options;
+  counters.counters = true;
+  session::Compared other = open_compared(counters, terminal, session::Fallback::snapshots);
+  if (other.loaded.snapshots.size() < least) return compared;
+  options.counters = true;
+  return other;
+}
+
 }  // namespace
 
 int run_trend(const Arguments& arguments) {
@@ -51,9 +63,9 @@ int run_trend(const Arguments& arguments) {
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const report::Style style = style_of(options, terminal);
-  const session::Compared compared = open_compared(options, terminal, session::Fallback::snapshots);
-  const std::size_t count = compared.loaded.snapshots.size();
   const std::size_t least = wanted.loops ? 2 : 3;
+  const session::Compared compared = open_series(options, terminal, wanted.loops || wanted.triple ? 0 : least);
+  const std::size_t count = compared.loaded.snapshots.size();
   if (count < least) {
     fail({ErrorCode::usage, "too few snapshots for a trend: found " + std::to_string(count) + ", expected at least " +
                                 std::to_string(least) + "; 'snapdiff diff' compares two"});

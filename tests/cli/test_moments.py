@@ -62,6 +62,13 @@ class Moments(CliTest):
         self.assertGreater(rows["heap_after_full_gc"]["growth"], 5_000_000)
         self.assertEqual(json.loads(self.run_ok("info", path + "@1", "--as", "json"))["totals"], {})
 
+    def test_a_recording_with_few_dumps_is_judged_by_its_counters(self):
+        path = os.path.join(DATA, "jfr", "leak-jdk17.jfr.xz")
+        self.assertEqual(json.loads(self.run_ok("diff", path, "--as", "json"))["total"]["growth"], 13)
+        rows = {row["name"]: row for row in json.loads(self.run_ok("trend", path, "--as", "json"))["rows"]}
+        self.assertEqual(sum(value is not None for value in rows["heap_total"]["values"]), 17)
+        self.assertEqual(rows["heap_after_gc"]["unit"], "bytes")
+
     def test_massif_is_a_series_of_its_trees(self):
         path = os.path.join(DATA, "valgrind", "massif-threshold20-ms-steps6.out")
         last = json.loads(self.run_ok("info", path, "--as", "json"))
