@@ -234,7 +234,8 @@ class Gate(Answer):
 
     def __repr__(self) -> str:
         lines = [f"gate {self.result}"]
-        lines += [f"  {row['outcome']:<8} {row['budget']}: {row['name']}  {row['file'] or ''}:{row['line'] or ''}" for row in self.findings]
+        lines += [f"  {row['outcome']:<8} {row['budget']}: {row['name']}" + (f"  {row['file']}:{row['line']}" if row["file"] else "")
+                  for row in self.findings]
         return "\n".join(lines)
 
 

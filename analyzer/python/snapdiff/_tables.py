@@ -141,7 +141,7 @@ class Table:
     """A table of an answer. snapdiff.h lists the tables and their columns with types and units.
 
     pyarrow, pandas 3, polars and DuckDB take the object as it is (`__arrow_c_stream__`), without a copy:
-    `polars.from_arrow(d.rows)`, `pyarrow.table(d.rows)`, `duckdb.sql("FROM rows")` with `rows = pyarrow.table(d.rows)`.
+    `polars.DataFrame(d.rows)`, `pyarrow.table(d.rows)`, `rows = d.rows; duckdb.sql("FROM rows")`.
     """
 
     def __init__(self, answer: Any, name: str):
