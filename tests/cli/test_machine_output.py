@@ -6,7 +6,7 @@ import os
 import re
 import unittest
 
-from heaps import EXAMPLES, SCHEMAS, CliTest, tcmalloc
+from heaps import EXAMPLES, SCHEMAS, SOURCE, CliTest, tcmalloc
 
 GO = [os.path.join(EXAMPLES, "go-queue", "heap.%03d.pb.gz" % i) for i in range(1, 13)]
 SVC = [os.path.join(EXAMPLES, "tcmalloc-svc", "svc.%04d.heap" % i) for i in range(1, 13)]
@@ -153,6 +153,9 @@ class Machine(CliTest):
                 self.assertGreater(alike, 2 * len(rows))
 
     def test_the_schemas_are_whole(self):
+        # A schema written by hand would not be installed: documents are described in *.txt.
+        described = os.listdir(os.path.join(SOURCE, "analyzer", "report", "schema"))
+        self.assertEqual([name for name in described if name.endswith(".json")], [])
         names = sorted(os.listdir(SCHEMAS))
         self.assertIn("diff.line.schema.json", names)
         for name in names:
