@@ -119,10 +119,12 @@ void add_facts(const Recording& r, bool at_peak, SnapshotFacts& facts) {
                         (r.native ? ", native traces" : "") + (at_peak ? ", at the peak" : "");
   facts.sampling = Sampling::exact;
   facts.position = at_peak ? 1 : 0;
-  const std::int64_t time = r.end_ms > r.start_ms ? r.end_ms - r.start_ms : r.time_ms;
-  std::int64_t at = 0;
-  if ((!at_peak || !r.aggregated) && checked_add(r.start_ms, at_peak ? r.peak_time_ms : time, at) &&
-      !__builtin_mul_overflow(at, kNsPerMs, &at) && at > 0) {
+  // Where the header was not written at the end: the time of the last memory record.
+  std::int64_t at = r.end_ms;
+  const std::int64_t since_start = at_peak ? r.peak_time_ms : r.time_ms;
+  const bool known = !at_peak || !r.aggregated;
+  const bool in_range = (!at_peak && at > r.start_ms) || checked_add(r.start_ms, since_start, at);
+  if (known && in_range && !__builtin_mul_overflow(at, kNsPerMs, &at) && at > 0) {
     facts.taken_at_ns = at;
   }
   const auto add = [&](std::string name, std::int64_t value, std::string_view unit, bool cumulative = false) {

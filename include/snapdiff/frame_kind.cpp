@@ -198,7 +198,8 @@ FrameKind module_kind(std::string_view module) {
   const std::string_view name = base_name(module);
   const bool shared = name.find(".so") != std::string_view::npos || name.starts_with('[');
   if (!shared) return FrameKind::own;
-  return find(module, {Where::module_start}).value_or(FrameKind::own);
+  // An extension of a package lies in the package's folder.
+  return find(module, {Where::module_start, Where::file_part}).value_or(FrameKind::own);
 }
 
 bool is_runtime_type(std::string_view name) {

@@ -97,6 +97,10 @@ TEST_CASE("frame kinds: modules") {
   CHECK(module_kind("[vdso]") == FrameKind::plumbing);
   CHECK(module_kind("/usr/lib/postgresql/15/bin/postgres") == FrameKind::own);
   CHECK(module_kind("/srv/app/libapp.so") == FrameKind::own);
+  CHECK(
+      module_kind("/venv/lib/python3.11/site-packages/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so") ==
+      FrameKind::dependency);
+  CHECK(module_kind("/usr/lib/python3.11/lib-dynload/_json.cpython-311-x86_64-linux-gnu.so") == FrameKind::library);
 }
 
 TEST_CASE("frame kinds: types of Ruby's machine") {

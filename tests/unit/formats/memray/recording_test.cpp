@@ -248,6 +248,14 @@ TEST_CASE("memray: a cut at any byte is told, and no window changes what is read
   CHECK(total(killed, "inuse_space") == 1 << 20);
 }
 
+TEST_CASE("memray: times at the ends of their range are no time") {
+  std::string bytes = two_frames(0).trailer().bytes;
+  const std::size_t times = 7 + 4 + 4 + 2 + 16;
+  bytes.replace(times, 16, std::string(7, '\0') + '\x80' + std::string(7, '\xff') + '\x7f');
+  CHECK_FALSE(read_one(formats::kMemray, bytes).facts.taken_at_ns.has_value());
+  CHECK_FALSE(read_peak(bytes).facts.taken_at_ns.has_value());
+}
+
 TEST_CASE("memray: what cannot be read is refused with its place") {
   using Catch::Contains;
   const std::string start = two_frames(0).bytes;
