@@ -9,9 +9,10 @@ int run_waterfall(const Arguments& arguments) {
   CommandLine line("What a process's resident memory consists of, and which part grew.",
                    "waterfall [options] FILE...\n\n"
                    "  RSS = in use + free memory that allocators keep + stacks + mapped files +\n"
-                   "  GPU drivers' mappings + unexplained. Files of one process, of any kinds: /proc/PID/smaps,\n"
-                   "  status; malloc_info(), GetStats(), _debugmallocstats; Native Memory Tracking,\n"
-                   "  GC.heap_info; heap profiles. Of each kind the first and the last are compared",
+                   "  GPU drivers' mappings + unexplained. Files of one process, of any kinds:\n"
+                   "  /proc/PID/smaps, status; malloc_info(), GetStats(), _debugmallocstats; Native\n"
+                   "  Memory Tracking, GC.heap_info; heap profiles. Of each kind the first and the\n"
+                   "  last are compared",
                    {"snapdiff waterfall status.1 status.9 malloc_info.1.xml malloc_info.9.xml",
                     "snapdiff waterfall smaps nmt.txt heap_info.txt --as json"});
   add_options(line, options, kTakesOperands | kTakesForm | kReadsFiles);

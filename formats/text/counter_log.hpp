@@ -43,7 +43,9 @@ class CounterLog : public ReportLog {
   /// Hands the open moment on, where it holds a counter.
   void close() {
     if (!counters_.empty()) {
+      is_closing_ = true;
       before_close();
+      is_closing_ = false;
       SnapshotBuilder builder;
       SnapshotFacts& facts = builder.facts() = std::move(*facts_);
       facts.sampling = Sampling::exact;
@@ -56,12 +58,15 @@ class CounterLog : public ReportLog {
   }
 
   void finish() override { close(); }
-  /// The moment is whole: its sums can be checked.
+  /// The moment is whole: its sums can be checked. A counter set here that it has stays as it is.
   virtual void before_close() {}
 
  private:
   void put(Counter counter) {
-    if (counters_.contains(counter.name)) close();
+    if (counters_.contains(counter.name)) {
+      if (is_closing_) return;
+      close();
+    }
     moment();
     std::string name = counter.name;
     counters_.emplace(std::move(name), std::move(counter));
@@ -70,6 +75,7 @@ class CounterLog : public ReportLog {
   std::optional<SnapshotFacts> facts_;  // of the open moment
   std::map<std::string, Counter, std::less<>> counters_;
   std::optional<std::int64_t> time_;
+  bool is_closing_ = false;
 };
 
 }  // namespace snapdiff::formats::text

@@ -68,3 +68,12 @@ TEST_CASE("jvm-memory: a heap inside another log is not taken, numbers that may 
   check_cuts(state(), text, 3);
   CHECK(read_error(state(), "nothing\n").find("GC.heap_info") != std::string::npos);
 }
+
+TEST_CASE("jvm-memory: heaps of two collectors in one report do not add up to a third") {
+  const Snapshot s = read_one(state(),
+                              " garbage-first heap   total 10240K, used 1579K [0x1, 0x2)\n"
+                              " def new generation   total 12288K, used 218K [0x1, 0x2, 0x3)\n"
+                              " tenured generation   total 27328K, used 1295K [0x1, 0x2, 0x3)\n");
+  CHECK(counter(s, "heap_used") == 1579 * 1024);
+  CHECK(counter(s, "young_used") == 218 * 1024);
+}
