@@ -4,6 +4,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
+#include "analyzer/cli/written_answer.hpp"
 #include "analyzer/session/device_moments.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/labelled.hpp"
@@ -43,7 +44,7 @@ int show_single(const session::Compared& compared, const Options& options, const
   const TopReport report = value_or_throw(session::top_of(compared.loaded.snapshots.front().ref, compared.options));
   const auto above =
       value_or_throw(session::above_top(compared.loaded.snapshots.front(), compared.options, style.form));
-  value_or_throw(print_report(report::write_top(report, style, above), style.form));
+  show_answer(report::write_top(report, style, above), style, options);
   say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
   return tell_notes(compared.loaded, options);
 }
@@ -58,21 +59,25 @@ int run_diff(const Arguments& arguments) {
                    "  SERIES, SERIES#3, SERIES#2..#9, label:K=V or @2..@9; without\n"
                    "  any: what was last compared",
                    {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
-                    "snapdiff diff a.heap b.heap --focus 'leak_' --as csv"});
+                    "snapdiff diff a.heap b.heap --focus 'leak_' -o leak.csv"});
   add_options(line, options,
               kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   line.flag("--steps", options.steps, "a table for each step of a series");
   line.flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
+  add_file_options(line, options);
   if (const auto code = line.parse(arguments)) return *code;
 
+  const std::optional<PictureForm> picture = chosen_picture(line, options);
+  if (picture) check_drawing(*picture);
   const Terminal terminal = look_at_terminal(options.no_color);
   const report::Style style = style_of(options, terminal);
   const session::Compared compared =
       open_compared(options, terminal, session::Fallback::snapshots,
-                    options.operands.size() <= 2 ? store::Parts::allocator : store::Parts::rows);
-  if (compared.loaded.snapshots.size() == 1) return show_single(compared, options, style);
+                    options.operands.size() <= 2 || picture ? store::Parts::allocator : store::Parts::rows);
+  if (compared.loaded.snapshots.size() == 1 && !picture) return show_single(compared, options, style);
 
   session::Recording recording(session::choose_store(options.db), compared.loaded, compared.options, options.series);
+  if (picture) return draw_and_finish(*picture, compared, options, recording, terminal);
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
   const std::string text = session::in_stage(watch_of(terminal), "comparing", [&] {
     return asks_for_counters(refs, options) ? answer_counters(refs, style)

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -25,6 +26,28 @@ std::vector<std::string> split_names(const std::string& names) {
 
 // "-n" of "-n,--rows".
 std::string first_name(const std::string& names) { return names.substr(0, names.find(',')); }
+
+// The names that options of other programs have here.
+std::string meant_by(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kMeant = {{
+      {"-v", "--version prints the version, 'snapdiff info FILE' what was read and dropped"},
+      {"--verbose", "'snapdiff info FILE' prints what was read and dropped"},
+      {"-V", "--version prints the version"},
+      {"--limit", "-n 5 shows 5 rows; 'snapdiff trend FILES --limit 24GiB' says when the total reaches it"},
+      {"--top", "-n 5 shows 5 rows"},
+      {"--json", "this command has no JSON"},
+      {"--pdf", "'snapdiff render --pdf FILES -o x.pdf' draws it"},
+      {"--html", "'snapdiff render --html FILES -o x.html' makes the page"},
+      {"--svg", "'snapdiff render --svg FILES -o x.svg' draws it"},
+      {"--png", "'snapdiff render --png FILES -o x.png' draws it"},
+      {"-o", "'> FILE' behind the command writes its output to a file"},
+      {"--output", "'> FILE' behind the command writes its output to a file"},
+  }};
+  for (const auto& [option, text] : kMeant) {
+    if (option == name) return std::string(text);
+  }
+  return {};
+}
 
 Status one_of(const std::vector<std::string>& words, const std::string& text) {
   if (std::find(words.begin(), words.end(), text) != words.end()) return ok();
@@ -80,6 +103,7 @@ Option& CommandLine::declare(std::string_view names, std::string_view value, std
   option.names_ = names;
   option.value_ = value;
   option.help_ = help;
+  option.group_ = group_;
   option.take_ = std::move(take);
   return option;
 }
@@ -129,10 +153,45 @@ Result<std::int64_t> CommandLine::parse_count(const std::string& text, CountRang
 }
 
 CommandPage CommandLine::page() const {
-  CommandPage page{purpose_, usage_, examples_, {{{"-h", "--help"}, "", "this help", {}}}};
+  CommandPage page{purpose_, usage_, examples_, {{{"-h", "--help"}, "", "this help", {}, "output"}}};
   for (const Option& option : options_)
-    page.options.push_back({split_names(option.names_), option.value_, option.help_, option.choices_});
+    page.options.push_back({split_names(option.names_), option.value_, option.help_, option.choices_, option.group_});
+  const auto place = [](const CommandPage::Option& option) {
+    constexpr std::array<std::string_view, 6> kGroups = {"", "input", "filter", "symbols", "store", "output"};
+    return std::find(kGroups.begin(), kGroups.end(), option.group) - kGroups.begin();
+  };
+  std::stable_sort(page.options.begin(), page.options.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return page;
+}
+
+bool CommandLine::has(std::string_view name) const {
+  return std::any_of(options_.begin(), options_.end(), [&](const Option& option) {
+    const std::vector<std::string> names = split_names(option.names_);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+}
+
+// Short spellings: --json of --as json; --pdf of -o snapdiff.pdf, or nothing beside -o x.pdf.
+std::vector<std::string> CommandLine::spelled_out(std::vector<std::string> words) const {
+  std::string output;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if ((words[i] == "-o" || words[i] == "--output") && i + 1 < words.size()) output = words[i + 1];
+    if (words[i].starts_with("--output=")) output = words[i];
+  }
+  std::vector<std::string> out;
+  for (std::string& word : words) {
+    const std::string form = word.starts_with("--") && !has(word) ? word.substr(2) : "";
+    const bool is_text = form == "json" || form == "jsonl" || form == "csv" || form == "md";
+    const bool is_picture = form == "pdf" || form == "html" || form == "svg" || form == "png";
+    if (is_text && has("--as")) word = "--as=" + form;
+    if (is_picture && has("--output") && has("--open")) {
+      if (output.ends_with("." + form)) continue;
+      if (output.empty()) word = "--output=snapdiff." + form;
+    }
+    out.push_back(std::move(word));
+  }
+  return out;
 }
 
 bool CommandLine::is_given(std::string_view name) const {
@@ -188,7 +247,8 @@ struct CommandParser {
     if (option == words.end())
       return {ErrorCode::usage, "'" + (words.empty() ? std::string() : words.front()) + "': one word too many"};
     const std::string name = option->substr(0, option->find('='));
-    return {ErrorCode::usage, "unknown option " + name + did_you_mean(name, known)};
+    const std::string meant = meant_by(name);
+    return {ErrorCode::usage, "unknown option " + name + (meant.empty() ? did_you_mean(name, known) : ": " + meant)};
   }
 
   CLI::App app;
@@ -208,7 +268,7 @@ std::optional<int> CommandLine::parse(const Arguments& arguments) {
   };
   // CLI11 gives what follows "--" to a parent; here it must reach the operands.
   const auto dashes = std::find(arguments.words.begin(), arguments.words.end(), "--");
-  std::vector<std::string> words(arguments.words.begin(), dashes);
+  std::vector<std::string> words = spelled_out({arguments.words.begin(), dashes});
   std::reverse(words.begin(), words.end());
   CommandParser parser(*this);
   try {

@@ -40,6 +40,7 @@ class Option {
   std::string names_;  // "-n,--rows"
   std::string value_;  // "N"; "" for a flag
   std::string help_;
+  std::string group_;
   std::vector<std::string> choices_, excluded_, needed_;
   std::vector<std::function<Status(const std::string&)>> checks_;
   std::function<Status(const std::string&)> take_;  // of a flag: with ""
@@ -74,6 +75,9 @@ class CommandLine {
   }
   /// A size of at least `least` bytes.
   Option& size(std::string_view names, std::optional<std::int64_t>& out, std::int64_t least, std::string_view help);
+  /// Heading in the help of the options that are declared from here on: input, filter, symbols, store, output; "" =
+  /// those of the command alone.
+  void group(std::string_view name) { group_ = name; }
   /// Words that belong to no option go here.
   void operands(std::vector<std::string>& out) { operands_ = &out; }
 
@@ -98,8 +102,10 @@ class CommandLine {
   Option& declare(std::string_view names, std::string_view value, std::string_view help,
                   std::function<Status(const std::string&)> take);
   CommandPage page() const;
+  bool has(std::string_view name) const;
+  std::vector<std::string> spelled_out(std::vector<std::string> words) const;
 
-  std::string purpose_, usage_;
+  std::string purpose_, usage_, group_;
   std::vector<std::string> examples_;
   std::deque<Option> options_;  // references to them are given out
   std::vector<std::string>* operands_ = nullptr;

@@ -89,7 +89,13 @@ std::string whatis(const std::string& purpose) {
 
 std::string help_text(const CommandPage& page) {
   std::string help = page.purpose + "\n\nusage: snapdiff " + page.usage + "\n\n";
-  for (const CommandPage::Option& option : page.options) help += help_line(option);
+  constexpr std::size_t kGroupedFrom = 12;  // fewer options are found without headings
+  std::string_view group;
+  for (const CommandPage::Option& option : page.options) {
+    if (option.group != group && page.options.size() >= kGroupedFrom) help += "\n" + option.group + "\n";
+    group = option.group;
+    help += help_line(option);
+  }
   if (!page.examples.empty()) help += "\nexamples:\n";
   for (const std::string& example : page.examples) help += "  " + example + "\n";
   return help;

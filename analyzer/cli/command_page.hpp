@@ -13,6 +13,7 @@ struct CommandPage {
     std::string value;                 ///< what its value is called; "" for a flag
     std::string help;                  ///< one line or several
     std::vector<std::string> choices;  ///< words that are offered for it
+    std::string group;                 ///< heading under which the help lists it; "" = first, without one
   };
   std::string purpose;  ///< a sentence
   std::string usage;    ///< goes on after "usage: snapdiff "; lines after the first one explain it

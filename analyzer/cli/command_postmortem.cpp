@@ -8,6 +8,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/recorded.hpp"
+#include "analyzer/cli/written_answer.hpp"
 #include "analyzer/session/files.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
 #include "analyzer/session/postmortem_series.hpp"
@@ -23,6 +24,7 @@ struct PostmortemArguments {
   bool redact = false;
   std::string key_file;
   std::string paper = "a4";
+  bool open = false;
 };
 
 struct Settings {
@@ -66,9 +68,10 @@ session::StoreChoice store_of(const Options& options, const PostmortemArguments&
   return {(std::filesystem::path(wanted.folder) / "snapdiff.db").string(), true};
 }
 
-/// Writes the documents of one series into `folder`, which is made where it is missing, and says so of each.
+/// Writes the documents of one series into `folder`, which is made where it is missing, and says so of each; `open`
+/// shows the page.
 void write_documents(const Postmortem& report, const session::ReportedSeries& series,
-                     const std::filesystem::path& folder, const session::DocumentOptions& options) {
+                     const std::filesystem::path& folder, const session::DocumentOptions& options, bool open) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) fail({ErrorCode::io, "cannot make the folder: " + failure.message(), std::nullopt, folder.string()});
@@ -76,6 +79,7 @@ void write_documents(const Postmortem& report, const session::ReportedSeries& se
   for (const Document& document : documents) {
     write_and_tell((folder / document.name).string(), document.bytes);
   }
+  if (open) show_page((folder / "report.html").string());
 }
 
 void report_on(const session::ReportedSeries& series, const PostmortemArguments& wanted, const Settings& settings,
@@ -92,7 +96,8 @@ void report_on(const session::ReportedSeries& series, const PostmortemArguments&
   value_or_throw(print_report(heading + report::postmortem_text(found, terminal_style), report::Form::text));
   session::DocumentOptions documents = settings.documents;
   if (settings.redactor) documents.redactor = &*settings.redactor;
-  session::in_stage(request.watch, "writing the report", [&] { write_documents(found, series, folder, documents); });
+  session::in_stage(request.watch, "writing the report",
+                    [&] { write_documents(found, series, folder, documents, wanted.open); });
 }
 
 }  // namespace
@@ -119,6 +124,7 @@ int run_postmortem(const Arguments& arguments) {
   line.text("--redact-key", "FILE", wanted.key_file,
             "the same; only who has this file (16 B or more) can\n"
             "find out by trying what a token stands for");
+  line.flag("--open", wanted.open, "open the page in the browser");
   line.text("--paper", "X", wanted.paper, "a4, letter (a4)").choices({"a4", "letter"});
   if (const auto code = line.parse(arguments)) return *code;
   if (wanted.print_hints) {

@@ -9,6 +9,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/written_answer.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/axis_chart.hpp"
 #include "analyzer/session/labelled.hpp"
@@ -52,7 +53,7 @@ int finish(const Job& job, const Result<std::string>& drawn, const Loaded& loade
   const std::string bytes = value_or_throw(drawn);
   const std::string path =
       job.options.output.empty() ? "snapdiff." + std::string(job.wanted.ending()) : job.options.output;
-  write_and_tell(path, bytes, job.options.operands);
+  job.options.open ? open_page(bytes, job.options) : write_and_tell(path, bytes, job.options.operands);
   return tell_notes(loaded, job.options);
 }
 
@@ -154,6 +155,7 @@ void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted
     Option& option = line.flag(width_option(i), widths[i], kWidths[i].second).needs("--flame");
     for (std::size_t other = 0; other < i; ++other) option.excludes(width_option(other));
   }
+  line.flag("--open", options.open, "open the page in the browser (with --html)");
   line.flag("--timeline", wanted.memory.timeline,
             "totals over the series, in bands of what grew;\n"
             "CUDA: memory over time, by stack;\n"
@@ -167,6 +169,10 @@ void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted
 
 // No form given: the ending of the output's name says it.
 void choose_form(const Options& options, RenderOptions& wanted) {
+  const bool other = wanted.pdf || wanted.svg || wanted.png || wanted.dot;
+  if (options.open && (other || !(options.output.empty() || options.output.ends_with(".html"))))
+    fail({ErrorCode::usage, "--open is for pages: expected --html, or -o FILE.html"});
+  wanted.html = wanted.html || options.open;
   if (!(wanted.pdf || wanted.svg || wanted.png || wanted.dot || wanted.html)) {
     wanted.html = options.output.ends_with(".html");
     wanted.svg = options.output.ends_with(".svg");

@@ -4,6 +4,7 @@
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
+#include "analyzer/cli/written_answer.hpp"
 #include "analyzer/session/judged_series.hpp"
 
 namespace snapdiff::cli {
@@ -58,9 +59,14 @@ int run_trend(const Arguments& arguments) {
             "baseline, target, final: what the target added and\n"
             "the final snapshot still holds");
   line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
+  add_file_options(line, options);
   if (const auto code = line.parse(arguments)) return *code;
   if (wanted.loops && wanted.triple) fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
 
+  const std::optional<PictureForm> picture = chosen_picture(line, options);
+  if (picture) check_drawing(*picture);
+  if (picture && (wanted.loops || wanted.triple))
+    fail({ErrorCode::usage, "--loops and --triple have no picture: expected -o FILE.md, .json, .jsonl, .csv or .txt"});
   const Terminal terminal = look_at_terminal(options.no_color);
   const report::Style style = style_of(options, terminal);
   const std::size_t least = wanted.loops ? 2 : 3;
@@ -73,6 +79,7 @@ int run_trend(const Arguments& arguments) {
 
   session::Recording recording(session::store_for_reading(request_of(options, terminal), compared.loaded),
                                compared.loaded, compared.options, options.series);
+  if (picture) return draw_and_finish(*picture, compared, options, recording, terminal, wanted.limit);
   const std::string text = session::in_stage(
       watch_of(terminal), "judging", [&] { return answer(compared, wanted, line.is_given("--sort"), options, style); });
   return answer_and_finish(text, style, compared, options, recording, terminal);

@@ -31,6 +31,7 @@ std::span<const Command> commands() {
       Command{"paths", run_paths},
       Command{"waterfall", run_waterfall},
       Command{"mcp", run_mcp},
+      Command{"overview", run_overview},
 #ifdef SNAPDIFF_HAS_FLEET
       Command{"push", run_push},
       Command{"fleet", run_fleet},
@@ -43,6 +44,40 @@ CommandPage page_of(const Command& command) {
   CommandPage page;
   command.run({{}, &page});
   return page;
+}
+
+std::string_view everyday_help() {
+  return R"(Show what grew between heap snapshots, and where it was allocated.
+
+usage: snapdiff A B [C ...]          compare files, oldest first; or one folder
+       snapdiff COMMAND [options]
+
+  diff A B          growth per stack between two snapshots, or over a series
+  trend A B C...    leak or not: slope and verdict per stack over a series
+  top FILE          heaviest stacks of one snapshot
+  peek RE A B       callers and callees of a function, with their growth
+  info FILE...      what a file is, and what was dropped
+  postmortem FILE... -o DIR              the report as PDF, HTML, Markdown, JSON
+  render --pdf|--svg|--png|--html        graph of the last comparison
+  gate FILE...      fail when growth breaks a budget: for CI
+
+  -n N              rows shown (20); 0 = all
+  --by KIND         rows are function, file, line, module, type (stack)
+  --focus RE        only stacks with a matching frame
+  --as FORM         text, json, jsonl, csv, md (text); --json is --as json
+  -o FILE           write it: .pdf .html .svg .png .md .json .csv
+  --open            the page, in the browser
+  --symbols PATH    names for raw addresses, from binaries
+  --db PATH         store (snapdiff.db; :memory: leaves nothing)
+
+'snapdiff help --all' lists the other commands, 'snapdiff help COMMAND' has all
+options, 'snapdiff help verdicts' says what GROWING means.
+
+examples:
+  snapdiff heap.0001 heap.0012
+  snapdiff trend heaps/ -o leak.html
+  snapdiff top heap.0012 -n 5 --by function
+)";
 }
 
 std::string_view overview() {
@@ -62,6 +97,7 @@ look
   paths RE FILE...  object graphs: who holds these types, which places grow
   waterfall FILE... what resident memory consists of, which part grew
   info FILE...      what a file is, and what was dropped
+  overview [DIR]    all series of a folder or the store, the gravest first
   list              series and snapshots in the store
 share
   postmortem FILE... -o DIR               the report as PDF, HTML, Markdown, JSON

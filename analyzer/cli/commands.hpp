@@ -37,6 +37,7 @@ int run_prune(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_formats(const Arguments& arguments);
+int run_overview(const Arguments& arguments);
 int run_mcp(const Arguments& arguments);
 int run_sql(const Arguments& arguments);
 int run_symbolize(const Arguments& arguments);
@@ -54,6 +55,9 @@ std::span<const Command> commands();
 
 CommandPage page_of(const Command& command);
 
-/// What `snapdiff --help` and `snapdiff help verdicts` print.
+/// One screen: the commands and options of every day. `snapdiff --help` prints it.
+std::string_view everyday_help();
+/// All commands. `snapdiff help --all` prints it.
 std::string_view overview();
+
 }  // namespace snapdiff::cli

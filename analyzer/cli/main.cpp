@@ -110,6 +110,7 @@ int print_help(std::string_view text) {
 // "help diff" is "diff --help"; a topic that is no command is "verdicts".
 int help_of(const std::string& word) {
   if (word == "verdicts") return print_help(document::verdict_help());
+  if (word == "--all" || word == "all") return print_help(overview());
   for (const Command& command : commands()) {
     if (command.name == word) return command.run({{"--help"}});
   }
@@ -117,9 +118,10 @@ int help_of(const std::string& word) {
 }
 
 int run(Words arguments) {
-  if (arguments.size() > 1 && arguments[0] == "help") return help_of(arguments[1]);
+  const bool all = arguments.size() > 1 && arguments[0] == "--help" && arguments[1] == "--all";
+  if (all || (arguments.size() > 1 && arguments[0] == "help")) return help_of(arguments[1]);
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
-    const int printed = print_help(overview());
+    const int printed = print_help(everyday_help());
     return arguments.empty() ? kExitBadInput : printed;
   }
   if (arguments[0] == "--version") return print_help("snapdiff " SNAPDIFF_VERSION "\n");

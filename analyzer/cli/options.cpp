@@ -36,13 +36,16 @@ void add_frame_sets(CommandLine& line, Options& options) {
 
 void add_options(CommandLine& line, Options& options, unsigned groups) {
   if ((groups & kTakesOperands) != 0) line.operands(options.operands);
+  line.group("input");
   if ((groups & kTakesSeries) != 0) {
     line.text("--series", "NAME", options.series,
               "this series of the store, or of a folder that holds\n"
               "several; files that are stored go to it");
   }
   if ((groups & kTakesView) != 0) {
+    line.group("filter");
     line.text("--metric", "NAME", options.metric, "what to count (in-use bytes)");
+    line.group("output");
     const bool of_fleet = (groups & kAsksFleet) != 0;
     line.text("--by", "KIND", options.by,
               of_fleet ? "version, instance, service, label:KEY, stack,\n"
@@ -52,6 +55,7 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
         .suggestions(of_fleet ? kinds_of_fleet() : kinds());
     line.text("--sort", "KEY", options.sort, "change, growth, after, objects, name (change)")
         .choices({"change", "growth", "after", "objects", "name"});
+    line.group("filter");
     line.text("--focus", "RE", options.focus, "only stacks with a matching frame");
     line.text("--ignore", "RE", options.ignore, "no stacks with a matching frame");
     add_hide_and_show(line, options);
@@ -65,10 +69,12 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
     line.text("--match", "X", options.match, "builds|strict: across builds, or as recorded only (builds)")
         .choices({"builds", "strict"});
   }
+  line.group("filter");
   if ((groups & kTakesFrames) != 0) {
     add_hide_and_show(line, options);
     add_frame_sets(line, options);
   }
+  line.group("output");
   if ((groups & (kTakesRows | kTakesCount)) != 0)
     line.count("-n,--rows", options.rows, {0, 1'000'000'000}, "rows shown; 0 = all (text 20, others all)");
   if ((groups & kTakesRows) != 0) {
@@ -76,9 +82,10 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
     line.flag("--cum", options.cumulative, "with --by: order by what a frame calls, too");
   }
   if ((groups & kTakesForm) != 0) {
-    line.text("--as", "FORM", options.as, "text, json, jsonl, csv, md (text)")
+    line.text("--as", "FORM", options.as, "text, json, jsonl, csv, md (text); --json is --as json")
         .choices({"text", "json", "jsonl", "csv", "md"});
   }
+  line.group("input");
   if ((groups & kReadsFiles) != 0) {
     line.text("--format", "NAME", options.input_format, "input format, see 'snapdiff formats' (detect)");
     line.size("--max-input", options.max_input, 1, "refuse more decompressed bytes (64GiB)");
@@ -89,6 +96,7 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
     line.text("--group-by", "RE", options.group_by, "its group, e.g. a thread, separates a log's series");
     line.text("--units", "X", options.units, "binary|si: KB, MB, GB of a log (binary)").choices({"binary", "si"});
   }
+  line.group("symbols");
   if ((groups & kTakesSymbols) != 0) {
     line.texts("--symbols", "PATH", options.symbols,
                "name raw addresses from this binary or debug file,\n"
@@ -99,10 +107,13 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
               "DEBUGINFOD_URLS have");
     line.text("--demangle", "X", options.demangle, "none|simple|full (full)").choices({"none", "simple", "full"});
   }
+  line.group("store");
   line.text("--db", "PATH", options.db,
             "store (SNAPDIFF_DB, else snapdiff.db; :memory:\n"
             "leaves nothing)");
+  line.group("output");
   line.flag("--no-color", options.no_color, "no colour, also on a terminal");
+  line.group("");
 }
 
 Result<std::int64_t> parse_size(const std::string& text) {

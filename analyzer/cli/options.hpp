@@ -47,6 +47,7 @@ struct Options {
   bool steps = false;
   bool counters = false;
   std::string output;
+  bool open = false;
   std::string series;
 };
 

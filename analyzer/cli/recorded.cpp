@@ -5,6 +5,7 @@
 
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/cli/written_answer.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -45,7 +46,7 @@ int finish(session::Recording& recording, const Terminal& terminal) {
 int answer_and_finish(const std::string& text, const report::Style& style, const session::Compared& compared,
                       const Options& options, session::Recording& recording, const Terminal& terminal) {
   recording.answered();
-  const Status printed = print_report(text, style.form);
+  const Status printed = guarded([&] { show_answer(text, style, options); });
   const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);
   value_or_throw(printed);

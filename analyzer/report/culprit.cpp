@@ -14,14 +14,14 @@
 namespace snapdiff::report {
 namespace {
 
-constexpr std::size_t kLabel = 10;         // column of the first text, as above tables
-constexpr std::size_t kLongestName = 400;  // columns; names of templates fill pages
-constexpr std::size_t kMostValues = 24;    // of a series; a sparkline has as few
-constexpr std::size_t kMostFrames = 16;    // of one stack, from its leaf
+constexpr std::size_t kLabelColumn = 10;        // column of the first text, as above tables
+constexpr std::size_t kWidestName = 400;        // columns; names of templates fill pages
+constexpr std::size_t kMostValuesShown = 24;    // of a series; a sparkline has as few
+constexpr std::size_t kMostFramesOfStack = 16;  // of one stack, from its leaf
 
 /// "main.leakBacklog  /src/main.go:33": a frame with its whole path.
 std::string whole_frame(const FrameView& frame, const Glyphs& glyphs) {
-  std::string text = cut_name(printable(recorded_frame_text(frame), glyphs.utf8), kLongestName, glyphs.ellipsis);
+  std::string text = cut_name(printable(recorded_frame_text(frame), glyphs.utf8), kWidestName, glyphs.ellipsis);
   if (frame.file.empty()) return text;
   text += "  " + printable(frame.file, glyphs.utf8);
   if (frame.line > 0) text += ":" + std::to_string(frame.line);
@@ -31,7 +31,7 @@ std::string whole_frame(const FrameView& frame, const Glyphs& glyphs) {
 /// A frame among others: shortened, with the name of its file.
 std::string short_frame(const FrameView& frame, const Glyphs& glyphs) {
   const std::string site = site_text(frame, glyphs);
-  const std::string name = cut_name(frame_name(frame, glyphs), kLongestName, glyphs.ellipsis);
+  const std::string name = cut_name(frame_name(frame, glyphs), kWidestName, glyphs.ellipsis);
   return site.empty() ? name : name + " " + site;
 }
 
@@ -41,7 +41,7 @@ class CulpritText {
       : report_(report), culprit_(culprit), style_(style), glyphs_(glyphs_for(style.utf8)) {}
 
   std::string all() {
-    out_ = pad_right(culprit_.text.label, kLabel) + plain_text(culprit_.text.name, style_.utf8);
+    out_ = pad_right(culprit_.text.label, kLabelColumn) + plain_text(culprit_.text.name, style_.utf8);
     if (!culprit_.text.place.empty()) out_ += "  " + plain_text(culprit_.text.place, style_.utf8);
     out_ += "\n";
     figures();
@@ -57,7 +57,7 @@ class CulpritText {
 
  private:
   void line(std::string_view label, const std::string& text) {
-    if (!text.empty()) out_ += pad_right(label, kLabel) + text + "\n";
+    if (!text.empty()) out_ += pad_right(label, kLabelColumn) + text + "\n";
   }
   std::string value(std::int64_t amount, bool sign = false) const { return value_text(amount, report_.unit, sign); }
 
@@ -80,7 +80,7 @@ class CulpritText {
   void values() {
     const std::vector<std::int64_t>& all = culprit_.values;
     if (all.size() < 3) return;
-    const std::size_t step = (all.size() + kMostValues - 1) / kMostValues;
+    const std::size_t step = (all.size() + kMostValuesShown - 1) / kMostValuesShown;
     std::string text;
     for (std::size_t i = 0; i < all.size(); i += step) text += (text.empty() ? "" : ", ") + value(all[i]);
     if ((all.size() - 1) % step != 0) text += ", " + value(all.back());
@@ -122,10 +122,10 @@ class CulpritText {
       const GrowthRow& row = report_.rows[rows[i]];
       report_.frames(row, frames);
       std::string text = value(row.value.growth(), true) + " ";
-      for (std::size_t f = 0; f < std::min(frames.size(), kMostFrames); ++f)
+      for (std::size_t f = 0; f < std::min(frames.size(), kMostFramesOfStack); ++f)
         text += (f == 0 ? " " : " " + std::string(glyphs_.caller) + " ") + short_frame(frames[f], glyphs_);
-      if (frames.size() > kMostFrames)
-        text += " " + std::string(glyphs_.caller) + " " + counted(frames.size() - kMostFrames, "caller");
+      if (frames.size() > kMostFramesOfStack)
+        text += " " + std::string(glyphs_.caller) + " " + counted(frames.size() - kMostFramesOfStack, "caller");
       line(i == first ? "stacks" : "", text);
     }
     if (rows.size() > shown) line("", counted(rows.size() - shown, "more stack"));

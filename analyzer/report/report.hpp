@@ -14,6 +14,7 @@
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
+#include "snapdiff/overview.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/printable.hpp"
 #include "snapdiff/result.hpp"
@@ -98,6 +99,9 @@ std::string postmortem_text(const Postmortem& report, const Style& style);
 std::string postmortem_markdown(const Postmortem& report, const Style& style);
 /// "snapdiff.postmortem/1": the story, and the figures as `diff --as json` and `trend --as json` write them.
 std::string postmortem_json(const Postmortem& report, const Style& style);
+
+/// A line for each series, in every form.
+std::string write_overview(const Overview& overview, const Style& style);
 
 std::string write_gate(const GateReport& report, const Style& style);
 /// For CI servers: JUnit XML, one test case per finding; SARIF 2.1.0, one result per broken finding.

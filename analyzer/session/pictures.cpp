@@ -219,13 +219,13 @@ Result<std::string> draw_retained(const Loaded& loaded, const PictureOptions& op
   });
 }
 
-Result<Page> make_page(const Compared& compared, const PictureOptions& options) {
+Result<Page> make_page(const Compared& compared, const PictureOptions& options, std::optional<std::int64_t> limit) {
   return guarded([&]() -> Page {
     const ReportedSeries series = value_or_throw(reported_series(compared.loaded));
     if (series.loaded.snapshots.size() < 2)
       fail({ErrorCode::usage, "the page compares snapshots: found 1, expected at least 2"});
     const postmortem::Rules rules = value_or_throw(postmortem::built_in_rules());
-    const Postmortem report = value_or_throw(find_out(series, compared.options, {}, rules));
+    const Postmortem report = value_or_throw(find_out(series, compared.options, limit, rules));
     Page page;
     html::HtmlOptions html;
     html.start = options.kind == PictureKind::flame ? "flame" : options.kind == PictureKind::timeline ? "timeline" : "";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -37,8 +38,9 @@ struct Page {
   std::string bytes;
   std::optional<Error> no_graph;
 };
-/// It opens at what the options ask for. Errors: usage (one snapshot).
-Result<Page> make_page(const Compared& compared, const PictureOptions& options);
+/// It opens at what the options ask for; with a `limit` it says when the total will reach it. Errors: usage (one
+/// snapshot).
+Result<Page> make_page(const Compared& compared, const PictureOptions& options, std::optional<std::int64_t> limit = {});
 
 /// The picture that the options ask for; of counters alone their lines over time, whatever its kind.
 Result<std::string> draw(const Compared& compared, const PictureOptions& options, const Watch& watch);

@@ -18,7 +18,7 @@ def page(name):
 class Pages(CliTest):
     def commands(self):
         """Names out of the program's own overview."""
-        overview, _ = self.run_it("--help")
+        overview, _ = self.run_it("help", "--all")
         listed = re.findall(r"^  ([a-z]+(?:, [a-z]+)*) ", overview, re.MULTILINE)
         names = {name for group in listed for name in group.split(", ")} - {"snapdiff"}
         self.assertGreater(len(names), 15)
@@ -61,7 +61,7 @@ class Pages(CliTest):
         self.assertEqual(self.bash("snapdiff", "diff", "--as", ""), ["text", "json", "jsonl", "csv", "md"])
         self.assertEqual(self.bash("snapdiff", "retained", "--sort", "det"), ["detached"])
         self.assertEqual(self.bash("snapdiff", "--sort", "gr"), ["growth"])
-        self.assertEqual(self.bash("snapdiff", "render", "--max"), ["--max-input", "--max-nodes"])
+        self.assertEqual(self.bash("snapdiff", "render", "--max"), ["--max-nodes", "--max-input"])
         self.assertEqual(self.bash("snapdiff", "list", "--flam"), [])
 
     @unittest.skipIf(shutil.which("zsh") is None, "zsh is not installed")

@@ -71,7 +71,7 @@ MODULES = {
                             "bring to a standstill; tokens are nettle's HMAC-SHA-256"),
     "analyzer/fleet": ([], ["curl/", "libdeflate.h"],
                        "the only connections that are opened by request: libcurl stays inside; bodies are deflated"),
-    "analyzer/session": (["formats", "formats/input", "formats/json", "analyzer/cuda", "analyzer/diff", "analyzer/flame", "analyzer/gate", "analyzer/graph", "analyzer/html",
+    "analyzer/session": (["formats", "formats/input", "formats/json", "analyzer/cuda", "analyzer/diff", "analyzer/document", "analyzer/flame", "analyzer/gate", "analyzer/graph", "analyzer/html",
                           "analyzer/objects", "analyzer/postmortem", "analyzer/render", "analyzer/report", "analyzer/store", "analyzer/story",
                           "analyzer/symbols", "analyzer/trend"], [],
                          "what the commands do, for the program and the library: it sees both sides, but neither arguments nor a terminal"),

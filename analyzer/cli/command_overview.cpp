@@ -1,0 +1,38 @@
+#include "analyzer/cli/commands.hpp"
+#include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/written_answer.hpp"
+#include "analyzer/session/all_series.hpp"
+
+namespace snapdiff::cli {
+
+int run_overview(const Arguments& arguments) {
+  Options options;
+  std::optional<std::int64_t> limit;
+  CommandLine line("All series of a store or a folder, one line each: the gravest verdict first.",
+                   "overview [STORE|FOLDER] [options]\n\n"
+                   "  without an operand: the store. Of a folder: its series, and those of the\n"
+                   "  folders in it, three levels deep",
+                   {"snapdiff overview /var/heaps", "snapdiff overview --limit 4GiB --as json"});
+  add_options(line, options, kTakesOperands | kTakesView | kTakesForm | kReadsFiles | kTakesSymbols);
+  line.size("--limit", limit, 1, "say when each total will reach this");
+  line.group("output");
+  line.text("-o,--output", "FILE", options.output, "write it: .md, .json, .csv, .txt");
+  line.group("");
+  if (const auto code = line.parse(arguments)) return *code;
+  if (options.operands.size() > 1)
+    fail({ErrorCode::usage, "overview takes one store or folder: found " + std::to_string(options.operands.size())});
+  if (const std::optional<PictureForm> picture = chosen_picture(line, options); picture)
+    fail({ErrorCode::usage, "-o " + options.output + ": overview has no pictures, expected .md, .json, .csv or .txt"});
+  const Terminal terminal = look_at_terminal(options.no_color);
+  const report::Style style = style_of(options, terminal);
+  const std::string place = options.operands.empty() ? "" : options.operands.front();
+  const Overview overview = value_or_throw(session::in_stage(watch_of(terminal), "judging", [&] {
+    session::Request request = request_of(options, terminal);
+    request.watch = {};  // one line for all of them
+    return session::overview_of(place, diff_options(options), request, limit);
+  }));
+  show_answer(report::write_overview(overview, style), style, options);
+  return 0;
+}
+
+}  // namespace snapdiff::cli

@@ -1,0 +1,152 @@
+#include "analyzer/session/all_series.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/diff.hpp"
+#include "analyzer/document/terms.hpp"
+#include "analyzer/session/facts_text.hpp"
+#include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/load.hpp"
+#include "analyzer/session/series_identity.hpp"
+#include "snapdiff/failure.hpp"
+#include "snapdiff/story.hpp"
+
+namespace snapdiff::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostLevels = 3;  // of folders: /heaps/SERVICE/DAY/HOST
+
+void add_story(OverviewRow& row, const GrowthReport& report) {
+  row.total = report.total;
+  row.unit = report.unit;
+  if (report.story == nullptr) return;
+  row.verdict = report.story->verdict;
+  if (report.story->culprits.empty()) return;
+  const Culprit& first = report.story->culprits.front();
+  row.culprit = first.text.name;
+  row.place = first.text.place;
+  row.share = first.text.share;
+}
+
+void add_trend(OverviewRow& row, const TrendReport& trend) {
+  add_story(row, trend.series.overall);
+  row.values.clear();
+  for (const SeriesStep& step : trend.series.steps) row.values.push_back(step.total);
+  if (row.verdict.empty() && trend.series.steps.size() >= kJudgedFrom) row.verdict = trend.whole.word;
+  row.slope = trend.whole.slope;
+  row.per_hour = trend.axis.per_hour(trend.whole.slope);
+  row.step_seconds = trend.axis.step_seconds;
+  if (trend.limit) row.forecast = trend.forecast;
+  if (trend.left_out > 0) row.note = "since its last restart";
+}
+
+OverviewRow overview_row(const std::string& name, const std::vector<SnapshotRef>& refs, const DiffOptions& view,
+                         std::optional<std::int64_t> limit) {
+  OverviewRow row;
+  row.name = name;
+  row.snapshots = refs.size();
+  const Status done = guarded([&] {
+    if (diff::has_counters_only(refs)) {
+      row.note = "counters alone: 'snapdiff trend' judges them";
+    } else if (refs.size() > 2) {
+      add_trend(row, value_or_throw(judge_series(refs, view, limit)));
+    } else if (refs.size() == 2) {
+      const GrowthReport report = value_or_throw(compare_two(refs[0], refs[1], view));
+      add_story(row, report);
+      row.values = {report.total.baseline, report.total.current};
+      row.slope = static_cast<double>(report.total.growth());
+    } else if (const Column* const column = main_column(*refs.front().snapshot); column != nullptr) {
+      row.unit = column->type.unit;
+      row.total.baseline = row.total.current = total_of(*column);
+      row.values = {row.total.current};
+      row.note = "one snapshot";
+    }
+  });
+  if (!done) row.note = done.error().text();
+  return row;
+}
+
+/// The series in one folder; none where it holds no snapshot.
+void add_folder(Overview& out, const std::string& path, const std::string& prefix, const DiffOptions& view,
+                const Request& request) {
+  Result<Loaded> loaded = load_operands({Operand{path, PathOperand{path, "", true}}}, request, true);
+  if (!loaded) {
+    if (loaded.error().code == ErrorCode::unsupported) return;
+    OverviewRow row;
+    row.name = prefix.empty() ? path : prefix;
+    row.note = loaded.error().text();
+    out.rows.push_back(std::move(row));
+    return;
+  }
+  const std::vector<SeriesPart> parts = parts_of(loaded->snapshots);
+  for (const SeriesPart& part : parts) {
+    std::vector<SnapshotRef> refs;
+    for (const std::size_t index : part.snapshots) refs.push_back(loaded->snapshots[index].ref);
+    const std::string name = prefix.empty() ? part.name : parts.size() == 1 ? prefix : prefix + "/" + part.name;
+    out.rows.push_back(overview_row(name, refs, view, out.limit));
+  }
+}
+
+void add_folders(Overview& out, const std::string& place, const std::string& prefix, const DiffOptions& view,
+                 const Request& request, std::size_t levels) {
+  std::vector<std::string> folders;
+  std::error_code failure;
+  bool has_files = false;
+  for (fs::directory_iterator entry(place, failure), end; !failure && entry != end; entry.increment(failure)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with('.')) continue;
+    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(name);
+    has_files = has_files || entry->is_regular_file(ignored);
+  }
+  if (failure) fail({ErrorCode::io, "cannot list: " + failure.message(), std::nullopt, place});
+  if (has_files) add_folder(out, place, prefix, view, request);
+  if (levels == 0) return;
+  std::sort(folders.begin(), folders.end());
+  for (const std::string& name : folders) {
+    add_folders(out, (fs::path(place) / name).string(), prefix.empty() ? name : prefix + "/" + name, view, request,
+                levels - 1);
+  }
+}
+
+void add_store(Overview& out, const std::string& path, const DiffOptions& view, const Request& request) {
+  store::Store store =
+      value_or_throw(open_store(choose_store(path.empty() ? request.store : path), store::Access::read));
+  for (const std::string& name : value_or_throw(store.series_names())) {
+    const std::optional<store::SeriesOrder> series = value_or_throw(store.series(name));
+    if (!series || series->snapshots.empty()) continue;
+    const Loaded loaded = value_or_throw(load_stored(store, series->snapshots, request.watch));
+    out.rows.push_back(overview_row(name, loaded.refs(), view, out.limit));
+  }
+}
+
+}  // namespace
+
+Result<Overview> overview_of(const std::string& place, const DiffOptions& view, const Request& request,
+                             std::optional<std::int64_t> limit) {
+  return guarded([&]() -> Overview {
+    Overview out;
+    out.limit = limit;
+    std::error_code failure;
+    if (!place.empty() && fs::is_directory(place, failure)) {
+      add_folders(out, place, "", view, request, kMostLevels);
+      if (out.rows.empty())
+        fail({ErrorCode::usage, "no heap snapshot in this folder and in those below it", std::nullopt, place});
+    } else {
+      add_store(out, place, view, request);
+    }
+    std::stable_sort(out.rows.begin(), out.rows.end(), [](const OverviewRow& a, const OverviewRow& b) {
+      const int left = document::gravity(a.verdict), right = document::gravity(b.verdict);
+      return left != right ? left > right : a.total.growth() > b.total.growth();
+    });
+    return out;
+  });
+}
+
+}  // namespace snapdiff::session
