@@ -1,5 +1,6 @@
 #include "analyzer/diff/rebuild/rebuild.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,16 +18,24 @@ namespace {
 /// Units of the rows that only one of two consecutive sides has.
 class OneSided {
  public:
+  enum class Look : std::uint8_t {
+    at_both,    ///< at the two sides
+    around_too  ///< a stack that the side after them has is not gone, and one that the side before them has is not new
+  };
+
   /// `present`: zeros for each unit, and zeros again when this ends: of many sides each has few.
-  OneSided(const Comparison& c, const RowUnion& rows, std::size_t s, std::vector<std::uint8_t>& present)
+  OneSided(const Comparison& c, const RowUnion& rows, std::size_t s, Look look, std::vector<std::uint8_t>& present)
       : c_(c), rows_(rows), s_(s), present_(present) {
-    for (const std::uint32_t u : c.unit_of_entry[s]) present_[rows.find(u)] |= 1U;
-    for (const std::uint32_t u : c.unit_of_entry[s + 1]) present_[rows.find(u)] |= 2U;
+    mark(s, kBefore);
+    mark(s + 1, kAfter);
+    if (look == Look::at_both) return;
+    if (s > 0) mark(s - 1, kEarlier);
+    if (s + 2 < c.sides.size()) mark(s + 2, kLater);
   }
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
   ~OneSided() {
-    for (const std::size_t side : {s_, s_ + 1}) {
+    for (const std::size_t side : marked_) {
       for (const std::uint32_t u : c_.unit_of_entry[side]) present_[rows_.find(u)] = 0;
     }
   }
@@ -36,7 +45,7 @@ class OneSided {
     const std::size_t side = s_ + (after ? 1U : 0U);
     for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry) {
       const std::uint32_t row = rows_.find(c_.unit_of_entry[side][entry]);
-      if (present_[row] == (after ? 2 : 1)) out.push_back({row, entry});
+      if (is_one_sided(row, after)) out.push_back({row, entry});
     }
     return out;
   }
@@ -49,27 +58,32 @@ class OneSided {
     return out;
   }
 
+  /// Rows of both sides whose objects have another mean size now. One whose mean also changes in the step before or
+  /// after drifts, whatever the build.
   Resized resized() const {
     Resized out;
     if (c_.sides[s_].objects.empty() || c_.sides[s_ + 1].objects.empty()) return out;
-    const auto mean = [](const Side& side, std::size_t entry) {
-      return side.objects[entry] > 0 ? side.value[entry] / side.objects[entry] : 0;
-    };
-    const auto each = [&](std::size_t s, const auto& body) {
-      for (std::uint32_t entry = 0; entry < c_.sides[s].stack.size(); ++entry) {
-        const std::uint32_t row = rows_.find(c_.unit_of_entry[s][entry]);
-        if (present_[row] == 3) body(row, entry, mean(c_.sides[s], entry));
-      }
-    };
     std::unordered_map<std::uint32_t, std::int64_t> size;  // by row
-    std::unordered_set<std::uint32_t> changed;
-    each(s_, [&](std::uint32_t row, std::uint32_t, std::int64_t of) { size[row] = of; });
-    each(s_ + 1, [&](std::uint32_t row, std::uint32_t entry, std::int64_t of) {
-      if (of == size[row]) return;
+    std::unordered_set<std::uint32_t> changed, drifting;
+    each_mean(s_, [&](std::uint32_t row, std::uint32_t, std::int64_t of) { size[row] = of; });
+    if (is_marked(s_ - 1)) {
+      each_mean(s_ - 1, [&](std::uint32_t row, std::uint32_t, std::int64_t of) {
+        if (of != size[row]) drifting.insert(row);
+      });
+    }
+    each_mean(s_ + 1, [&](std::uint32_t row, std::uint32_t entry, std::int64_t of) {
+      if (of == size[row] || drifting.contains(row)) return;
       changed.insert(row);
       out.after.push_back(entry);
+      size[row] = of;
     });
-    each(s_, [&](std::uint32_t row, std::uint32_t entry, std::int64_t) {
+    if (is_marked(s_ + 2)) {
+      each_mean(s_ + 2, [&](std::uint32_t row, std::uint32_t, std::int64_t of) {
+        if (of != size[row]) changed.erase(row);
+      });
+      std::erase_if(out.after, [&](std::uint32_t entry) { return !changed.contains(row_of(s_ + 1, entry)); });
+    }
+    each_mean(s_, [&](std::uint32_t row, std::uint32_t entry, std::int64_t) {
       if (changed.contains(row)) out.before.push_back(entry);
     });
     return out;
@@ -93,10 +107,37 @@ class OneSided {
   }
 
  private:
+  static constexpr unsigned kBefore = 1, kAfter = 2, kEarlier = 4, kLater = 8;
+
+  void mark(std::size_t side, unsigned as) {
+    marked_.push_back(side);
+    for (const std::uint32_t u : c_.unit_of_entry[side]) present_[rows_.find(u)] |= static_cast<std::uint8_t>(as);
+  }
+  bool is_marked(std::size_t side) const { return std::find(marked_.begin(), marked_.end(), side) != marked_.end(); }
+  std::uint32_t row_of(std::size_t side, std::uint32_t entry) const {
+    return rows_.find(c_.unit_of_entry[side][entry]);
+  }
+  /// body(row, entry, mean size of the objects) for each entry of a side whose row both sides have.
+  template <class Body>
+  void each_mean(std::size_t s, Body body) const {
+    const Side& side = c_.sides[s];
+    if (side.objects.empty()) return;
+    for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
+      const std::uint32_t row = row_of(s, entry);
+      if ((present_[row] & (kBefore | kAfter)) != (kBefore | kAfter)) continue;
+      body(row, entry, side.objects[entry] > 0 ? side.value[entry] / side.objects[entry] : 0);
+    }
+  }
+  bool is_one_sided(std::uint32_t row, bool after) const {
+    return after ? (present_[row] & (kBefore | kAfter | kEarlier)) == kAfter
+                 : (present_[row] & (kBefore | kAfter | kLater)) == kBefore;
+  }
+
   const Comparison& c_;
   const RowUnion& rows_;
   std::size_t s_;
   std::vector<std::uint8_t>& present_;
+  std::vector<std::size_t> marked_;
 };
 
 /// Changes the identity of stacks that hold one of the frames. `of_frame`: zeros, and zeros again afterwards: of many
@@ -134,7 +175,7 @@ std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows
   for_each_parallel(kShares, entries, [&](std::size_t share) {
     std::vector<std::uint8_t> present(c.unit_count(), 0);
     for (std::size_t s = pairs * share / kShares; s < pairs * (share + 1) / kShares; ++s) {
-      const OneSided one_sided(c, rows, s, present);
+      const OneSided one_sided(c, rows, s, OneSided::Look::around_too, present);
       rebuilt[s] = is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1],
                               one_sided.left(), [&] { return one_sided.resized(); })
                        ? 1
@@ -176,10 +217,10 @@ void Rebuilds::match(Comparison& c) {
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     if (!pairs_[s]) continue;
     if (!pairs_[s]->lines_tell()) {
-      const OneSided all(c, rows, s, present);
+      const OneSided all(c, rows, s, OneSided::Look::at_both, present);
       pairs_[s]->join_again(all.all(false), all.all(true), rows);
     }
-    const OneSided apart(c, rows, s, present);
+    const OneSided apart(c, rows, s, OneSided::Look::at_both, present);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
     merge_exchanged(c, s, *pairs_[s], rows);
     merge_bypassed(c, s, *pairs_[s], rows);

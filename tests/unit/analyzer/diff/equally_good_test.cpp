@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "unit/analyzer/diff/diff_support.hpp"
 
@@ -57,6 +60,18 @@ TEST_CASE("lines that moved by as much as they are apart are another build, thou
   const GrowthReport r = must_diff(two_sites(0), two_sites(2));
   CHECK(r.rows.size() == 11);
   for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
+}
+
+TEST_CASE("stacks that are back in the next snapshot are no proof of another build") {
+  const auto other_builds = [](std::initializer_list<int> shifts) {
+    std::vector<SnapshotRef> snapshots;
+    for (const int shift : shifts) snapshots.push_back(heap(two_sites(shift)));
+    const Result<SeriesReport> series = diff::diff_series(snapshots, {});
+    REQUIRE(series);
+    return std::ranges::count_if(series->steps, [](const SeriesStep& step) { return step.other_build; });
+  };
+  CHECK(other_builds({0, 0, 2, 2}) == 1);
+  CHECK(other_builds({0, 2, 0, 2}) == 0);
 }
 
 TEST_CASE("sites whose objects grew where they are, beside few new and gone ones, are one build") {
