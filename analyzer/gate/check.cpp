@@ -356,7 +356,7 @@ class Checker {
   }
 
   void check_culprit(std::size_t number, const Culprit& culprit) {
-    if (culprit.value.growth() <= 0) return;
+    if (culprit.growth() <= 0) return;
     std::vector<FrameView> leaf_first(culprit.path.rbegin(), culprit.path.rend());
     GateFinding finding;
     finding.rows = culprit.rows.size();

@@ -80,7 +80,7 @@ std::string culprit_row(const Culprit& culprit) {
   const std::vector<double> values(culprit.values.begin(), culprit.values.end());
   return "<tr><td>" + badge(culprit.text.label) + "</td><td><b>" + prose(culprit.text.name) + "</b> " + place +
          "<br><span class=\"via\">" + prose(culprit.text.pace) + "</span></td><td class=\"g " +
-         std::string(direction(culprit.value.growth())) + "\"><b>" + safe(culprit.text.growth) + "</b></td><td>" +
+         std::string(direction(culprit.growth())) + "\"><b>" + safe(culprit.text.growth) + "</b></td><td>" +
          safe(culprit.text.share) + "</td><td class=\"wide\">" +
          (values.size() > 2 ? sparkline(values) : std::string()) + "</td></tr>\n";
 }

@@ -56,7 +56,7 @@ void path_text(Writer& out, const GrowthReport& report, const Culprit& suspect) 
 void sites_text(Writer& out, const GrowthReport& report, const Culprit& suspect) {
   std::size_t told = 0;
   for (const Suspect::Site& site : suspect.sites) {
-    if (told == kSitesTold || (site.growth > 0) != (suspect.value.growth() > 0)) continue;
+    if (told == kSitesTold || (site.growth > 0) != (suspect.growth() > 0)) continue;
     if (is_machinery(site.frame)) continue;
     if (!suspect.path.empty() && suspect.sites.size() == 1 && site.frame == suspect.path.back() &&
         !has_place(site.frame))
@@ -134,7 +134,7 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   for (const Culprit& suspect : culprits_of(report)) {
     if (is_falling(suspect)) continue;
     ++rising;
-    held += std::min(suspect.value.growth(), report_growth.grew - held);
+    held += std::min(suspect.growth(), report_growth.grew - held);
   }
   if (rising > 1) {
     Writer text;
@@ -152,7 +152,7 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   for (const Culprit& suspect : culprits_of(report)) {
     Writer text;
     text << percent_of(suspect.share) << (is_falling(suspect) ? " of the shrinkage, " : " of the growth, ")
-         << growth(report_growth, suspect.value.growth());
+         << growth(report_growth, suspect.growth());
     if (bare) {
       suspect_name(text << ", is counted under ", suspect);
     } else {
@@ -303,7 +303,7 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
   for (const Culprit& culprit : story.levelled) {
     const std::string& word = culprit.verdict.word;
     Writer text;
-    suspect_name(text, culprit) << " " << growth(report_growth, culprit.value.growth()) << " is " << word << ", "
+    suspect_name(text, culprit) << " " << growth(report_growth, culprit.growth()) << " is " << word << ", "
                                 << culprit.verdict.reason;
     if (word == "SATURATING") text << ": by its shape a cache or pool that has filled up";
     text << ", not steady growth.";

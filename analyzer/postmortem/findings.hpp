@@ -17,7 +17,7 @@ story::Writer& suspect_name(story::Writer& out, const Culprit& suspect);
 story::Writer& counter_change(story::Writer& out, const CounterRow& row);
 /// Those that rise, then what was freed.
 std::vector<Culprit> culprits_of(const Postmortem& report);
-inline bool is_falling(const Culprit& suspect) { return suspect.value.growth() < 0; }
+inline bool is_falling(const Culprit& suspect) { return suspect.growth() < 0; }
 
 Prose headline_of(const Postmortem& report);
 /// "In-use bytes grew from 1.02 to 6.47 MiB: +5.45 MiB, +44 004 objects, over 13 snapshots in 11.0 h."

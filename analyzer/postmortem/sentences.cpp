@@ -109,7 +109,7 @@ Prose shares_of(const Postmortem& report, bool falling) {
     if (is_falling(suspect) != falling) continue;
     const bool first = out.empty();
     if (!first) out << ", ";
-    suspect_name(out, suspect) << " " << growth(report_growth, suspect.value.growth()) << " ("
+    suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth()) << " ("
                                << percent_of(suspect.share)
                                << (!first    ? ")"
                                    : falling ? " of the shrinkage)"
@@ -128,7 +128,7 @@ Prose rise_of_suspect(const Postmortem& report, const Culprit& suspect) {
   suspect_name(out, suspect);
   const std::vector<std::int64_t> values = values_of(report.growth(), suspect.rows);
   if (values.size() < 3) {
-    out << " " << growth(report.growth(), suspect.value.growth()) << " between the two snapshots";
+    out << " " << growth(report.growth(), suspect.growth()) << " between the two snapshots";
     return out.take();
   }
   const Rise rise = rise_of(values);

@@ -76,7 +76,7 @@ void frame_fields(JsonWriter& json, const Culprit& culprit) {
 
 void culprit_fields(JsonWriter& json, const GrowthReport& report, const Culprit& culprit) {
   frame_fields(json, culprit);
-  json_change_fields(json, culprit.value);
+  json_change_fields(json, culprit.value, culprit.growth());
   if (culprit.instances.of > 0) json_instances(json, culprit.instances);
   json.field_or_null("growth_objects", report.has_objects ? std::optional(culprit.objects.growth()) : std::nullopt);
   json.field("error", culprit.error);
@@ -312,7 +312,7 @@ void json_story_fields(JsonWriter& json, const GrowthReport& report) {
   }
   json.objects("suspects", culprits, [&](const Culprit* culprit) {
     json_stack(json, "path", culprit->path);
-    json.field("growth", culprit->value.growth());
+    json.field("growth", culprit->growth());
     json.field("share", culprit->share);
     sites_field(json, report, culprit->sites);
     verdict_fields(json, *culprit);

@@ -67,7 +67,7 @@ HeadLine line_of(const Culprit& culprit, const Cells& cells, const CulpritColumn
     width += columns.place + 2;
   }
   line.pieces.emplace_back("  " + pad_left(cells.growth, columns.growth),
-                           culprit.value.growth() < 0 ? Paint::shrinkage : Paint::growth);
+                           culprit.growth() < 0 ? Paint::shrinkage : Paint::growth);
   // A clause that does not fit goes, with all after it.
   for (const std::string* text : std::array{&cells.spread, &cells.pace, &cells.via}) {
     if (text->empty()) continue;

@@ -106,20 +106,24 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   std::sort(out.rows.begin(), out.rows.end());
   out.value = {bounded(baseline), bounded(current)};
   out.objects = {bounded(objects_before), bounded(objects_after)};
-  const bool falling = current < baseline;
-  out.share = whole > 0 ? std::min(1.0, std::abs(current - baseline) / whole) : 0;
   out.error = report.has_error ? std::sqrt(variance) : 0;
   if (report.has_error && std::isnan(report.total_error)) out.error = kUnknownError;
   set_path(report, heaviest, report.view->function(part.function), out);
-  set_sites(report, falling, out);
   for (const double value : evidence.judge.values(out.rows)) out.values.push_back(bounded(value));
   out.steps = out.values.size() - 1;
   for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;
-  if (!evidence.judge.has_series()) return out;
-  out.verdict = evidence.paths.are_types() ? evidence.judge.judge_type(out.rows) : evidence.judge.judge(out.rows);
-  if (!evidence.judge.is_judged()) out.verdict.word.clear();
-  out.rows_differ = out.verdict.word == "GROWING" && !one_grows && out.rows.size() > 1;
-  out.doubling = out.verdict.doublings > 0;
+  if (evidence.judge.has_series()) {
+    out.verdict = evidence.paths.are_types() ? evidence.judge.judge_type(out.rows) : evidence.judge.judge(out.rows);
+    if (!evidence.judge.is_judged()) out.verdict.word.clear();
+    out.rows_differ = out.verdict.word == "GROWING" && !one_grows && out.rows.size() > 1;
+    out.doubling = out.verdict.doublings > 0;
+    if (out.verdict.word == "GROWING" && current <= baseline) out.rise = bounded(out.verdict.rise);
+  }
+  const double grown = std::abs(static_cast<double>(out.growth()));
+  // A fitted rise is no part of the growth between the ends.
+  const double all = out.rise != 0 ? std::max(whole, grown) : whole;
+  out.share = all > 0 ? std::min(1.0, grown / all) : 0;
+  set_sites(report, out.growth() < 0, out);
   return out;
 }
 

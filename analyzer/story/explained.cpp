@@ -333,7 +333,7 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Ex
 
 }  // namespace
 
-Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
+Explained explain(GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   Explained out;
   for_each_parallel(2, paths.size(), [&](std::size_t i) {
     if (i == 0) {
@@ -342,6 +342,10 @@ Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<con
       out.moved = paths.are_types() ? std::vector<std::uint8_t>(paths.size(), 0) : find_moved(paths, judge);
     }
   });
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    const Verdict& verdict = out.verdict_of(p);
+    if (verdict.word == "GROWING" && paths[p].growth <= 0) paths.take_rise(p, verdict.rise);
+  }
   std::vector<std::uint8_t> grew(paths.size()), shrank(paths.size()), chosen(paths.size(), 0);
   const StackView& view = *paths.report().view;
   for (std::size_t p = 0; p < paths.size(); ++p) {

@@ -221,6 +221,8 @@ void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& p
   for (const Level& function : level_) level_rows_ += function.ends;
 }
 
+void GrowthPaths::take_rise(std::size_t p, double rise) { paths_[p].growth = std::llround(std::min(rise, 9.2e18)); }
+
 void GrowthPaths::add_up(std::span<const std::uint32_t> path_of_row) {
   for (std::uint32_t r = 0; r < path_of_row.size(); ++r) {
     if (path_of_row[r] == kNone) continue;

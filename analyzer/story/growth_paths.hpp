@@ -40,6 +40,9 @@ class GrowthPaths {
     return std::find(own.begin(), own.end(), function) != own.end();
   }
 
+  /// A series may end below a high first value and climb all the same: its growth is then its fitted rise.
+  void take_rise(std::size_t p, double rise);
+
   /// Rows of the report, ascending.
   std::span<const std::uint32_t> rows(const GrowthPath& path) const {
     return {rows_.data() + path.first_row, path.rows};

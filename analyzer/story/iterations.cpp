@@ -168,7 +168,7 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   const GrowthReport& left = left_trend.series.overall;
   if (report.story == nullptr || left.view == nullptr || left.options.by != GroupBy::stack) return;
   auto story = std::make_shared<Story>(*report.story);
-  const GrowthPaths paths(left);
+  GrowthPaths paths(left);
   const SumJudge judge(left, &left_trend.axis);
   const Explained explained = explain(paths, judge, left_trend.verdicts);
   LeftParts parts(paths);

@@ -55,7 +55,7 @@ void keep_enough(std::vector<Culprit>& culprits, double all) {
   double held = 0;
   std::size_t kept = 0;
   while (kept < culprits.size() && kept < kMostCulprits && held < kEnough * all)
-    held += static_cast<double>(culprits[kept++].value.growth());
+    held += static_cast<double>(culprits[kept++].growth());
   culprits.resize(kept);
 }
 
@@ -82,7 +82,7 @@ void drop_small(const Evidence& evidence, Story& story) {
   if (!evidence.judge.is_judged() || evidence.paths.are_types() || report.unit != "bytes" ||
       report.metric == kLostSpace)
     return;
-  const auto is_small = [](const Culprit& c) { return c.value.growth() < kLeastLeak; };
+  const auto is_small = [](const Culprit& c) { return c.growth() < kLeastLeak; };
   if (std::erase_if(story.culprits, is_small) == 0 || !story.culprits.empty()) return;
   story.culprits = std::exchange(story.levelled, {});
   std::erase_if(story.culprits, is_small);
@@ -110,7 +110,7 @@ void allow_for_others(const Evidence& evidence, std::vector<Culprit>& culprits) 
 /// Exact growth below which nothing is said.
 double net_of(const std::vector<Culprit>& culprits) {
   double sum = 0;
-  for (const Culprit& culprit : culprits) sum += static_cast<double>(culprit.value.growth());
+  for (const Culprit& culprit : culprits) sum += static_cast<double>(culprit.growth());
   return sum;
 }
 
@@ -173,7 +173,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   }
   for (const Culprit& culprit : story.culprits) {
     const bool first = &culprit == &story.culprits.front();
-    const bool speaks = first || static_cast<double>(culprit.value.growth()) >= kSpeaks * story.explained;
+    const bool speaks = first || static_cast<double>(culprit.growth()) >= kSpeaks * story.explained;
     if (speaks && document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
       story.verdict = culprit.verdict.word;
   }
@@ -200,7 +200,7 @@ std::vector<Suspect> suspects_of(const Story& story, bool with_rows) {
   const auto add = [&](const Culprit& culprit) {
     Suspect suspect;
     suspect.path = culprit.path;
-    suspect.growth = culprit.value.growth();
+    suspect.growth = culprit.growth();
     suspect.share = culprit.share;
     suspect.sites = culprit.sites;
     if (with_rows) suspect.rows = culprit.rows;
@@ -230,7 +230,7 @@ void tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict
   double unnamed = 0;
   if (has_stacks) {
     story->snapshots = std::max<std::size_t>(2, stacks->series_length);
-    const GrowthPaths paths(*stacks);
+    GrowthPaths paths(*stacks);
     const SumJudge judge(*stacks, axis);
     const Explained explained = explain(paths, judge, verdicts);
     fill(*story, *stacks, {paths, judge, explained});

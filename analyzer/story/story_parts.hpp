@@ -44,8 +44,9 @@ struct Explained {
   }
 };
 
-/// `verdicts`: of the rows of the report, or empty.
-Explained explain(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts);
+/// `verdicts`: of the rows of the report, or empty. Paths that are GROWING and end no higher than they began get their
+/// fitted rise as growth.
+Explained explain(GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts);
 
 /// Marks paths that climb by what others that end in the same functions lose: the last one, or the last ones where that
 /// allocates for others too.

@@ -40,7 +40,7 @@ class Words {
 
   void fill(Culprit& culprit) const {
     culprit.text.label = label_of(culprit);
-    culprit.text.growth = growth(report_, culprit.value.growth());
+    culprit.text.growth = growth(report_, culprit.growth());
     culprit.text.share = percent_of(culprit.share);
     if (culprit.is_owner) return;  // object_graphs.cpp names it
     Writer name;
@@ -56,7 +56,7 @@ class Words {
   }
 
   static std::string label_of(const Culprit& culprit) {
-    if (culprit.value.growth() < 0) return "freed";
+    if (culprit.growth() < 0) return "freed";
     if (!culprit.verdict.word.empty()) return culprit.verdict.word;
     return culprit.value.baseline == 0 ? "NEW" : "growth";
   }
@@ -160,6 +160,12 @@ class Words {
   std::vector<Prose> also() const {
     std::vector<Prose> lines;
     if (Prose line = unlisted(); !line.empty()) lines.push_back(std::move(line));
+    for (const Culprit& culprit : story_.culprits) {
+      if (culprit.rise == 0) continue;
+      lines.push_back(prose_of(culprit.text.name, ": ", culprit.text.growth,
+                               " is its fitted rise; the last snapshot holds ",
+                               value(-static_cast<double>(culprit.value.growth()), false), " less than the first"));
+    }
     if (!story_.passing.empty()) {
       const Passing& passing = story_.passing.front();
       Writer line;

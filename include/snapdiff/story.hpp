@@ -35,7 +35,8 @@ inline constexpr std::int64_t kLeastLeak = 4096;
 ///   is_owner  of object graphs: a container that keeps more. text.name is its name, `path` the type that it holds more
 ///             of, `value` what that keeps alive, `objects` how many, `rows` the types it holds most of, `values` their
 ///             own bytes
-///   value     at both ends; growth() is exact
+///   value     at both ends
+///   rise      of a GROWING series that ends no higher than it began: its fitted rise; else 0
 ///   share     of all growth (the sum of growing stacks), 0..1; of all shrinkage for what was freed
 ///   error     one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
 ///   values    per snapshot; both ends where there is no series
@@ -53,6 +54,7 @@ struct Culprit {
   bool is_owner = false;
   Change value;
   Change objects;
+  std::int64_t rise = 0;
   double share = 0;
   double error = 0;
   std::vector<std::int64_t> values;
@@ -64,6 +66,8 @@ struct Culprit {
   std::vector<Suspect::Site> sites;  ///< heaviest first, at most 5
   std::vector<std::uint32_t> rows;
   InstanceCount instances;  ///< on how many it grew; `of` 0 outside a fleet
+  /// The fitted rise where the ends hide it; else the exact difference between the ends.
+  std::int64_t growth() const { return rise != 0 ? rise : value.growth(); }
   struct Text {
     Prose name, place, via, pace;
     std::string label, growth, share;

@@ -45,7 +45,7 @@ void draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
   const double used =
       canvas.text_within(x, y, plain_text(culprit.text.name), bold, kInk, place.empty() ? name_w : name_w * 0.62);
   canvas.text_within(x + used + 8, y, place, kSmall, kInk2, name_w - used - 8);
-  const std::int64_t growth = culprit.value.growth();
+  const std::int64_t growth = culprit.growth();
   canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
   canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
   canvas.text_cut(x, y + 12.5, plain_text(culprit.text.pace), kSmall, kInk2, right - x);

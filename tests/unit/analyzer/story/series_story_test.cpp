@@ -153,3 +153,21 @@ TEST_CASE("story: memory that is reserved beside what is in use is said") {
   story::tell_reserved(report, before, before);
   CHECK(report.story->also.size() == 1);
 }
+
+TEST_CASE("story: a function that climbs and ends below a high first value is GROWING by its fitted rise") {
+  const TrendReport trend = told_series(40, [](std::size_t i) {
+    const long long noise = static_cast<long long>(i * 7919 % 13) * 4'000;
+    return row("main;serve;leak", i == 0 ? 3'000'000 : 1'000'000 + static_cast<long long>(i) * 40'000 + noise,
+               100 + static_cast<long long>(i));
+  });
+  const Story& story = story_of(trend);
+  REQUIRE(names_of(story.culprits) == Names{"leak"});
+  const Culprit& leak = story.culprits[0];
+  CHECK(leak.verdict.word == "GROWING");
+  CHECK(leak.value.growth() < 0);
+  CHECK(leak.growth() > 1'000'000);
+  CHECK(leak.text.label == "GROWING");
+  CHECK(leak.share == 1);
+  CHECK(story.freed.empty());
+  CHECK(text_of(story.also.front()).find("is its fitted rise; the last snapshot holds") != std::string::npos);
+}
