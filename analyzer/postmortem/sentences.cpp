@@ -109,8 +109,7 @@ Prose shares_of(const Postmortem& report, bool falling) {
     if (is_falling(suspect) != falling) continue;
     const bool first = out.empty();
     if (!first) out << ", ";
-    suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth()) << " ("
-                               << percent_of(suspect.share)
+    suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth()) << " (" << percent_of(suspect.share)
                                << (!first    ? ")"
                                    : falling ? " of the shrinkage)"
                                              : " of the growth)");

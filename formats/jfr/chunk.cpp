@@ -97,7 +97,7 @@ void Chunk::add_steps(std::uint32_t type, std::string_view prefix, Names names, 
     if (plan.steps.size() == kMostSteps)
       fail_malformed("type with too many fields: expected at most " + std::to_string(kMostSteps), header_.offset);
     int slot = -1;
-    std::string_view within;  // "heapSpace." of a name that goes on behind it
+    std::string_view within;  // "heapSpace." of a name that continues after it
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::size_t end = prefix.size() + field.name.size();
       if (!names[i].starts_with(prefix) || !names[i].substr(prefix.size()).starts_with(field.name)) continue;

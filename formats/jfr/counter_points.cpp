@@ -35,7 +35,7 @@ std::vector<CounterPoint> CounterPoints::take(std::size_t most, std::size_t& lef
                    [](const CounterPoint& a, const CounterPoint& b) { return a.time_ns < b.time_ns; });
   left_out = 0;
   if (points.size() <= most) return points;
-  // Points of one kind have the same first counter: of each kind every so many-th stays, and the last one.
+  // Points of one kind have the same first counter: of each kind every n-th stays, and the last one.
   const std::size_t stride = (points.size() + most - 1) / most;
   std::vector<std::size_t> met(names_.size()), last(names_.size());
   for (std::size_t i = 0; i < points.size(); ++i) last[points[i].values.front().first] = i;

@@ -21,7 +21,7 @@ struct CounterPoint {
   std::vector<std::pair<std::uint32_t, std::int64_t>> values;  ///< by number of the counter
 };
 
-/// Readings of counters, put together by moment: what was read at one time, or after one collection, is one point.
+/// Readings of counters, put together by moment: values of one time, or of one collection, are one point.
 class CounterPoints {
  public:
   void add(std::int64_t time_ns, std::optional<std::int64_t> collection, const std::string& name, std::int64_t value);

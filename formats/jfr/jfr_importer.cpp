@@ -80,7 +80,7 @@ bool is_of_whole_heap(std::string_view collector) {
   return std::find(std::begin(kWhole), std::end(kWhole), collector) != std::end(kWhole);
 }
 
-/// Reads the events of one chunk into the recording. Keys of constants are of the chunk alone, and so are the tables
+/// Reads the events of one chunk into the recording. Keys of constants hold in the chunk alone, and so are the tables
 /// here.
 class ChunkReader {
  public:
@@ -297,7 +297,7 @@ class JfrReader {
     if (head.empty() && chunks_ > 0) return false;
     if (!head.starts_with(ChunkHeader::kMagic.substr(0, head.size())) || head.empty()) {
       if (chunks_ == 0) fail_malformed("no chunk: expected the bytes 46 4c 52 00 (FLR)", offset);
-      recording_.facts.lose("bytes behind the last chunk, left out", offset);
+      recording_.facts.lose("bytes after the last chunk, left out", offset);
       return false;
     }
     if (head.size() < ChunkHeader::kBytes)

@@ -27,7 +27,7 @@ struct Type {
   Form form = Form::fields;
   std::vector<Field> fields;  ///< those that take bytes
   bool is_empty = false;      ///< takes no bytes at all
-  std::uint32_t numbers = 0;  ///< takes so many compressed numbers and nothing else; 0: takes other things
+  std::uint32_t numbers = 0;  ///< takes this number of compressed numbers and nothing else; 0: takes other things
 };
 
 /// How a text is coded.

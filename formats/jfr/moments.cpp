@@ -12,7 +12,7 @@
 namespace snapdiff::formats::jfr {
 namespace {
 
-/// As many points of a series as logs have.
+/// Points of a series, as in logs.
 constexpr std::size_t kMostPoints = 10'000;
 /// Counters that all moments with rows get, together; beyond, only the last one has them.
 constexpr std::size_t kMostMomentCounters = std::size_t{1} << 18;
@@ -44,7 +44,7 @@ void Recording::add(Kind kind, std::uint32_t at, std::int64_t bytes, std::uint64
   Row& row = rows_[at];
   const bool is_live = kind <= Kind::live_object && !row.native;
   if (is_live) {
-    // All that survives is told again each time: what was told before is over.
+    // Each dump lists all survivors: the list before it is over.
     if (!live_here_) {
       ++epoch_;
       live_here_ = true;

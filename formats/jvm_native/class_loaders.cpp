@@ -92,7 +92,7 @@ class ClassLoaderLog final : public text::ReportLog {
 
   void add(const LoaderRow& row) {
     if (row.loaders == 1) type_ = row.type;
-    // Hidden classes are of the loader above: "+ hidden classes", "+ unsafe anonymous classes".
+    // Hidden classes belong to the loader above: "+ hidden classes", "+ unsafe anonymous classes".
     const std::string type = row.loaders == 1 ? type_ : type_ + " " + std::string(row.type);
     const std::int64_t values[] = {row.chunks, row.blocks, row.classes, row.loaders};
     add_type_row(*builder_, type, values);

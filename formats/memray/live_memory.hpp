@@ -87,7 +87,7 @@ class LiveRanges {
     layers_[layer].emplace(begin, Range{end, row});
   }
 
-  /// Unmaps a part of as many mappings as lie there; a mapping that is cut in two becomes two.
+  /// Unmaps a part of every mapping there; a mapping that is cut in two becomes two.
   template <class Changed>
   void remove(std::uint64_t begin, std::uint64_t end, Changed changed) {
     for (Layer& layer : layers_) remove_from(layer, begin, end, changed);

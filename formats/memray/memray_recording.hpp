@@ -29,7 +29,7 @@ struct Code {
   std::int32_t first_line = 0;
 };
 
-/// The number of the row that a table of so many gets next. Throws Failure: limit.
+/// The number of the row that a table of this size gets next. Throws Failure: limit.
 std::uint32_t new_row(std::size_t rows);
 
 /// A Python frame. Before file version 12 it has its names and line itself, since then a code object and a place in it.

@@ -116,8 +116,8 @@ struct Block {
   std::vector<Decoded> samples;
 };
 
-/// Decodes samples by blocks on all cores and interns them in their order on one: the snapshot, and of several errors
-/// the one that is told, do not depend on the number of threads.
+/// Decodes samples by blocks on all cores and interns them in their order on one: the snapshot and the first error
+/// do not depend on the number of threads.
 class InBlocks {
  public:
   InBlocks(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context)
