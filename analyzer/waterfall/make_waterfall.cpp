@@ -108,7 +108,7 @@ class Maker {
              [](const Reading& one) { return one.at("in_use"); });
   }
 
-  /// What the JVM itself has of malloc is a part of what Native Memory Tracking says.
+  /// Native Memory Tracking counts the JVM's own malloc.
   void allocator(const std::string& label, const Pair& jvm) {
     const Pair found = pair(Source::allocator, &label);
     const std::string name = label.empty() ? "malloc" : label;

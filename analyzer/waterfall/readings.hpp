@@ -8,7 +8,7 @@
 
 namespace snapdiff::waterfall {
 
-/// What one file tells about a process's memory.
+/// The figures of one file about a process's memory.
 ///   map        mappings of a process by kind: resident bytes
 ///   status     resident bytes of a process by anonymous, file and shared memory, or in all
 ///   allocator  totals of malloc or of one like it

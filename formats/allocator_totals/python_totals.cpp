@@ -38,7 +38,7 @@ std::optional<SizeClass> size_class_of(std::string_view line) {
   return at.at_end() ? std::optional(out) : std::nullopt;
 }
 
-/// What stands behind the last "=": "# bytes in allocated blocks        =            4,631,136".
+/// The number after the last "=": "# bytes in allocated blocks        =            4,631,136".
 std::optional<std::int64_t> total_of_line(std::string_view line) {
   const std::size_t equals = line.rfind('=');
   if (equals == std::string_view::npos) return std::nullopt;

@@ -29,7 +29,7 @@ struct ChunkHeader {
   std::int64_t time_of(std::int64_t ticks) const;
 };
 
-/// What was read for one wanted field.
+/// The value of one wanted field.
 struct Value {
   std::uint32_t type = kNoType;  ///< kNoType: the field is not there
   bool in_pool = false;          ///< `number` is the key of a constant of `type`

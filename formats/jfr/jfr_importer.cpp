@@ -290,7 +290,8 @@ class JfrReader {
   }
 
  private:
-  /// False at the end. What follows the last whole chunk is lost: the writer was killed, or still at it.
+  /// False at the end. The rest after the last whole chunk is lost: the writer was killed, or still
+  /// writes.
   bool chunk() {
     const std::uint64_t offset = in_.offset();
     const std::string_view head = value_or_throw(in_.peek(ChunkHeader::kBytes)).substr(0, ChunkHeader::kBytes);

@@ -65,7 +65,7 @@ void Recording::add(Kind kind, std::uint32_t at, std::int64_t bytes, std::uint64
 
 void Recording::begin_chunk() { live_here_ = false; }
 
-/// What is freed was live before, or was allocated unseen.
+/// A freed block was live before, or its allocation was not recorded.
 void Recording::apply(std::vector<NativeCall> calls) {
   std::stable_sort(calls.begin(), calls.end(),
                    [](const NativeCall& a, const NativeCall& b) { return a.ticks < b.ticks; });

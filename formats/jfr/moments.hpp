@@ -17,7 +17,7 @@
 
 namespace snapdiff::formats::jfr {
 
-/// What an event says of a row.
+/// The kinds of rows that events count.
 enum class Kind : std::uint8_t {
   old_object,   ///< HotSpot's sample of an object that survives
   live_object,  ///< async-profiler's
@@ -34,7 +34,7 @@ struct NativeCall {
   std::uint32_t row = 0;
 };
 
-/// What a recording said so far, and the snapshots of it.
+/// The events of a recording so far, and its snapshots.
 class Recording {
  public:
   SnapshotBuilder names;  ///< every text, stack and label; all snapshots share its dictionary

@@ -31,7 +31,7 @@ using Sides = std::array<std::int64_t, 2>;
   fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", offset);
 }
 
-/// What a scale of Native Memory Tracking stands for; 0 for another word.
+/// Bytes of a scale of Native Memory Tracking; 0 for another word.
 std::int64_t scale_of(std::string_view unit) {
   if (unit.empty() || unit == "B") return 1;
   if (unit == "KB") return std::int64_t{1} << 10;

@@ -17,7 +17,7 @@ class EventCounts {
 
   std::uint64_t events() const { return events_; }
   std::uint64_t thread() const { return r_.threads.numbers()[thread_]; }
-  /// What follows happens in this thread.
+  /// The next records are of this thread.
   void switch_to(std::uint64_t thread) {
     thread_ = r_.threads.intern(thread);
     if (thread_ == stacks_.size()) stacks_.emplace_back();
@@ -45,7 +45,7 @@ class EventCounts {
       r_.change(r_.sites[row], count, -bytes);
     };
     if (frees_a_block(by)) {
-      // What was allocated before the recording is freed too.
+      // Blocks from before the recording are freed too.
       if (const Block gone = blocks_.take(address); gone.row != kNoRow) r_.change(r_.sites[gone.row], -1, -gone.size);
     } else if (by == kMunmap) {
       ranges_.remove(address, end, changed);

@@ -47,7 +47,7 @@ struct Node {
   std::uint32_t parent = 0;
 };
 
-/// What was allocated by one allocator in one thread at one stack.
+/// Allocations by one allocator in one thread at one stack.
 struct Site {
   std::uint32_t python = 0, native = 0, thread = 0;  ///< nodes; the row of the thread's id
   std::uint8_t allocator = 0;
@@ -84,7 +84,7 @@ struct Recording {
   std::map<std::uint64_t, Image> images;  ///< by start; a later one replaces what it overlaps
   std::vector<Site> sites;
 
-  // What was counted.
+  // Sums.
   std::array<std::int64_t, kAllocators.size()> allocations{};  ///< over the whole run
   std::int64_t allocated_bytes = 0;
   std::int64_t heap = 0, peak_heap = 0;

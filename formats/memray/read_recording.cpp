@@ -14,7 +14,8 @@ constexpr std::uint32_t kFirstCompact = 12;                        // other reco
 /// File versions before 12 number the allocators otherwise.
 constexpr std::array<std::uint8_t, 16> kOldAllocators{0, 6, 5, 8, 7, 9, 10, 11, 12, 13, kMmap, kMunmap, 2, 3, 4, 1};
 
-/// Reads a recording once, from front to back. What reads one record returns false where the input ends within it.
+/// Reads a recording once, from front to back. A function that reads one record returns false if the
+/// input ends within it.
 class Reader {
  public:
   explicit Reader(Input& in) : at_(in), counts_(r_) {}

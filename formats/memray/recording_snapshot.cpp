@@ -132,7 +132,7 @@ void add_facts(const Recording& r, bool at_peak, SnapshotFacts& facts) {
   };
   add("peak_memory", r.peak_heap, "bytes");
   if (r.rss_peak > 0) add("rss_peak", r.rss_peak, "bytes");
-  // What was counted until the end says nothing of the peak.
+  // Sums until the end say nothing of the peak.
   if (at_peak) return;
   if (r.rss_peak > 0) add("rss", r.rss, "bytes");
   if (r.aggregated) return;

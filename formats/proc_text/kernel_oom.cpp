@@ -27,7 +27,7 @@ using text::trim;
 constexpr std::int64_t kUsualPage = 4096;
 constexpr std::size_t kNone = std::string_view::npos;
 
-/// What stands behind `words`; nothing where they are not in the line.
+/// The text after `words`; nothing if the line does not hold them.
 std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
   const std::size_t found = line.find(words);
   return found == kNone ? std::nullopt : std::optional(line.substr(found + words.size()));
