@@ -43,7 +43,6 @@ std::string waterfall_head(const Waterfall& waterfall, const Style& style) {
 }
 
 std::string waterfall_table(const Waterfall& waterfall, const Style& style) {
-  using Cell = Sheet::Cell;
   struct Line {
     std::string name, source;
     WaterfallAmount bytes;
@@ -60,14 +59,14 @@ std::string waterfall_table(const Waterfall& waterfall, const Style& style) {
   if (two_moments) {
     sheet.column({"growth", 10}, lines, [](const Line& line) {
       const auto growth = line.bytes.growth();
-      return growth ? Cell{growth_text(*growth), growth_paint(*growth)} : Cell{"?", Paint::dim};
+      return growth ? Sheet::Cell{growth_text(*growth), growth_paint(*growth)} : Sheet::Cell{"?", Paint::dim};
     });
-    sheet.column({"before", 9}, lines, [](const Line& line) { return Cell{amount_text(line.bytes.before)}; });
+    sheet.column({"before", 9}, lines, [](const Line& line) { return Sheet::Cell{amount_text(line.bytes.before)}; });
   }
   sheet.column({two_moments ? "after" : "bytes", 9}, lines,
-               [](const Line& line) { return Cell{amount_text(line.bytes.after)}; });
+               [](const Line& line) { return Sheet::Cell{amount_text(line.bytes.after)}; });
   sheet.column({"from", 13, false, "  "}, lines,
-               [&](const Line& line) { return Cell{printable(line.source, style.utf8)}; });
+               [&](const Line& line) { return Sheet::Cell{printable(line.source, style.utf8)}; });
   std::vector<std::string> names;
   for (const Line& line : lines) names.push_back(printable(line.name, style.utf8));
   sheet.call(names);
