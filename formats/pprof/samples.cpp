@@ -1,15 +1,13 @@
 #include "formats/pprof/samples.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
+#include <array>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/large_pages.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {
@@ -29,7 +27,6 @@ void check_size(const SampleContext& context, std::uint64_t offset) {
 class ExpansionBudget {
  public:
   explicit ExpansionBudget(std::uint64_t input_bytes) : most_(kFreeFrames + kFramesPerByte * input_bytes) {}
-  std::uint64_t most() const { return most_; }
   void spend(std::size_t frames, std::uint64_t offset) {
     spent_ += frames;
     if (spent_ <= most_) return;
@@ -100,116 +97,36 @@ void SampleParts::add_label_field(const char* begin, const char* end) {
   }
 }
 
-namespace {
-
-struct Decoded {
-  SampleParts parts;
-  FrameScratch frames;
-  Hash128 hash;
-  std::uint64_t offset = 0;
-};
-
-/// Samples that one thread decodes ahead of those that are interned.
-struct Block {
-  std::size_t begin = 0, end = 0;  ///< of the spans
-  std::size_t decoded = 0;         ///< of them, from the first on
-  std::vector<Decoded> samples;
-};
-
-/// Decodes samples by blocks on all cores and interns them in their order on one: the snapshot and the first error
-/// do not depend on the number of threads.
-class InBlocks {
- public:
-  InBlocks(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context)
-      : whole_(whole), spans_(spans), context_(context), budget_(context.input_bytes), rows_(context) {}
-
-  SampleRemarks add_all() {
-    std::vector<Block> now = next_wave({});
-    for_each_parallel(now.size(), spans_.size(), [&](std::size_t i) { decode(now[i]); });
-    std::vector<Block> next;
-    while (!now.empty()) {
-      next = next_wave(std::move(next));
-      for_each_parallel(1 + next.size(), spans_.size(), [&](std::size_t i) {
-        if (i > 0) return decode(next[i - 1]);
-        for (Block& block : now) intern(block);
-      });
-      now.swap(next);
-    }
-    return {rows_.has_negative(), labels_.found_base()};
-  }
-
- private:
-  static constexpr std::size_t kBlock = 512;  // samples: their stacks fit into a core's cache
-  static constexpr std::size_t kAhead = 8;    // samples; a cache miss takes as long as a few are interned
-
-  /// The blocks that come next. `used` lends its memory.
-  std::vector<Block> next_wave(std::vector<Block> used) {
-    const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
-    const std::size_t blocks = spans_.size() < kParallelStacks ? 1 : 4 * cores;
-    used.resize(std::min(blocks, (spans_.size() - next_ + kBlock - 1) / kBlock));
-    for (Block& block : used) {
-      block.begin = next_;
-      block.end = next_ = std::min(spans_.size(), next_ + kBlock);
-      block.decoded = 0;
-      block.samples.resize(std::max(block.samples.size(), block.end - block.begin));
-    }
-    return used;
-  }
-
-  void decode(const SampleSpan& span, Decoded& out) const {
+SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context) {
+  // One sample is decoded ahead of the one that is interned: see SnapshotBuilder::prefetch_stack().
+  struct Decoded {
+    SampleParts parts;
+    FrameScratch frames;
+    Hash128 hash;
+    std::uint64_t offset = 0;
+  };
+  std::array<Decoded, 2> decoded;
+  ExpansionBudget budget(context.input_bytes);
+  RowWriter rows(context);
+  LabelSets labels;
+  const auto decode = [&](const SampleSpan& span, Decoded& out) {
     out.offset = span.begin;
     out.frames.clear();
-    out.parts.decode(whole_.substr(span.begin, span.size), out.offset, [&](const char* p, const char* end) {
-      context_.locations.append_frames(p, end, out.offset, out.frames);
+    out.parts.decode(whole.substr(span.begin, span.size), out.offset, [&](const char* p, const char* end) {
+      context.locations.append_frames(p, end, out.offset, out.frames);
     });
-    out.hash = context_.builder.hash_stack(out.frames.view());
-  }
+    budget.spend(out.frames.size(), out.offset);
+    check_value_count(out.parts.values().size(), context.columns.size(), out.offset);
+    out.hash = context.builder.hash_stack(out.frames.view());
+    context.builder.prefetch_stack(out.hash);
+  };
+  const auto intern = [&](const Decoded& in) {
+    const StackId stack = context.builder.stack(in.frames.view(), in.hash);
+    const std::uint32_t set = labels.row_of(in.parts.label_fields(), in.offset);
+    rows.add(stack, labels.resolve(set, context.tables, context.builder), in.parts.values(), in.offset);
+    check_size(context, in.offset);
+  };
 
-  /// Stops at a sample that fails and where the budget is spent: intern() decodes the rest and says why.
-  void decode(Block& block) {
-    try {
-      for (std::size_t i = block.begin; i < block.end; ++i) {
-        Decoded& sample = block.samples[i - block.begin];
-        decode(spans_[i], sample);
-        ++block.decoded;
-        if ((expanded_ += sample.frames.size()) > budget_.most()) return;
-      }
-    } catch (const Failure&) {  // told in order by intern()
-    }
-  }
-
-  void intern(Block& block) {
-    for (std::size_t i = 0; i < block.end - block.begin; ++i) {
-      Decoded& sample = block.samples[i];
-      if (i >= block.decoded) decode(spans_[block.begin + i], sample);
-      if (i + kAhead < block.decoded) context_.builder.prefetch_stack(block.samples[i + kAhead].hash);
-      budget_.spend(sample.frames.size(), sample.offset);
-      check_value_count(sample.parts.values().size(), context_.columns.size(), sample.offset);
-      const StackId stack = context_.builder.stack(sample.frames.view(), sample.hash);
-      const std::uint32_t set = labels_.row_of(sample.parts.label_fields(), sample.offset);
-      rows_.add(stack, labels_.resolve(set, context_.tables, context_.builder), sample.parts.values(), sample.offset);
-      check_size(context_, sample.offset);
-    }
-    const std::size_t done = spans_[block.end - 1].begin;
-    if (done < forgotten_ + kForgetStep) return;
-    forgotten_ = done;
-    forget(context_.input, forgotten_);
-  }
-
-  std::string_view whole_;
-  const std::vector<SampleSpan>& spans_;
-  const SampleContext& context_;
-  std::size_t next_ = 0;  ///< span that no block holds yet
-  std::atomic<std::uint64_t> expanded_{0};
-  ExpansionBudget budget_;
-  RowWriter rows_;
-  LabelSets labels_;
-  std::size_t forgotten_ = 0;
-};
-
-}  // namespace
-
-SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context) {
   std::uint64_t bytes = 0;
   for (const SampleSpan& span : spans) bytes += span.size;
   // A frame takes two bytes or more of a large profile; memory that stays unused is never touched.
@@ -217,7 +134,17 @@ SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>&
   context.builder.reserve_rows(spans.size());
   const StackTable& stacks = context.builder.dictionary().stacks;
   prefer_large_pages(stacks.frame.data(), stacks.frame.capacity() * sizeof(FrameId));
-  return InBlocks(whole, spans, context).add_all();
+  std::size_t forgotten = 0;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    decode(spans[i], decoded[i % 2]);
+    if (i == 0) continue;
+    intern(decoded[(i - 1) % 2]);
+    if (spans[i].begin < forgotten + kForgetStep) continue;
+    forgotten = spans[i].begin;
+    forget(context.input, forgotten);
+  }
+  if (!spans.empty()) intern(decoded[(spans.size() - 1) % 2]);
+  return {rows.has_negative(), labels.found_base()};
 }
 
 void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {

@@ -112,7 +112,7 @@ TEST_CASE("waterfall: a sentence needs a part that holds half of the growth") {
   CHECK(both.says == "memory that is free and not returned (fragmentation or a cache); in use +40 B");
 }
 
-TEST_CASE("waterfall: mappings by kind; GPU drivers' mappings are a part") {
+TEST_CASE("waterfall: mappings by kind, GPU drivers' mappings are a part") {
   const Waterfall w = made({typed("rss",
                                   {{"heap", 10},
                                    {"stack", 20},

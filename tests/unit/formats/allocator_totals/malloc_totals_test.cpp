@@ -12,7 +12,7 @@ const formats::Format& totals() { return formats::kMallocTotals; }
 
 }  // namespace
 
-TEST_CASE("malloc-totals: malloc_info's sums; in use is what is not free") {
+TEST_CASE("malloc-totals: malloc_info's sums, in use is what is not free") {
   const Snapshot s = read_one(totals(), test_data("allocator_totals/malloc_info.002.xml"));
   CHECK(counter(s, "system") == 1073152);
   CHECK(counter(s, "free") == 28205);

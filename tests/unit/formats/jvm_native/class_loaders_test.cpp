@@ -28,7 +28,7 @@ TEST_CASE("jvm-classloaders: rows by type add up to the Total line") {
   CHECK(rows(last).count("<boot class loader> + hidden classes {type=<boot class loader> + hidden classes}") == 1);
 }
 
-TEST_CASE("jvm-classloaders: two tables are a series; one without Total, or with another, is not complete") {
+TEST_CASE("jvm-classloaders: two tables are a series, one without Total, or with another, is not complete") {
   const std::string text = test_data("jvm_native/classloader_stats.01.txt");
   CHECK(read_ok(loaders(), text + text).size() == 2);
   check_disguises(loaders(), text);

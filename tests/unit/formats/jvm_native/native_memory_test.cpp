@@ -90,7 +90,7 @@ TEST_CASE("jvm-nmt: a diff with details finds the site that grew") {
   CHECK(direct(diff[1]) == 12288);
 }
 
-TEST_CASE("jvm-nmt: scales; bytes are exact") {
+TEST_CASE("jvm-nmt: scales, bytes are exact") {
   const Snapshot s = read_one(nmt(), test_data("jvm_native/summary-b.02.txt"));
   CHECK(counter(s, "committed") == 108102654);
   CHECK(total(s, "committed") == 108102654);

@@ -153,7 +153,7 @@ TEST_CASE("otlp: profiles of time are left out, or refused") {
   CHECK(has_note(s, "profiles of time, left out"));
 }
 
-TEST_CASE("otlp: what is damaged is refused; no cut is taken for a whole message") {
+TEST_CASE("otlp: what is damaged is refused, no cut is taken for a whole message") {
   const Message far =
       Message().message(2, profile(type(kSpaceType, kBytesUnit), Message().message(2, sample(9, 1)), 7));
   CHECK(read_error(otlp(), data(Message().message(1, resource("svc", far))))

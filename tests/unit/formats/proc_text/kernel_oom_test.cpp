@@ -28,7 +28,7 @@ TEST_CASE("kernel-oom: a cgroup's report gives its tasks, the killed one and the
   check_disguises(oom(), text);
 }
 
-TEST_CASE("kernel-oom: a report of the whole machine with resident bytes by kind; two reports are a series") {
+TEST_CASE("kernel-oom: a report of the whole machine with resident bytes by kind, two reports are a series") {
   const std::string text = test_data("proc_text/oom-machine.txt");
   const Snapshot s = read_one(oom(), text);
   CHECK(total(s, "rss") == std::int64_t{288 + 153345} * 4096);
