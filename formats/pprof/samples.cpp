@@ -98,7 +98,7 @@ void SampleParts::add_label_field(const char* begin, const char* end) {
 }
 
 SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context) {
-  // One sample is decoded ahead of the one that is interned: see SnapshotBuilder::prefetch_stack().
+  // One sample is decoded ahead of the one that is interned: see SnapshotBuilder::prepare_stack().
   struct Decoded {
     SampleParts parts;
     FrameScratch frames;
@@ -117,8 +117,7 @@ SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>&
     });
     budget.spend(out.frames.size(), out.offset);
     check_value_count(out.parts.values().size(), context.columns.size(), out.offset);
-    out.hash = context.builder.hash_stack(out.frames.view());
-    context.builder.prefetch_stack(out.hash);
+    out.hash = context.builder.prepare_stack(out.frames.view());
   };
   const auto intern = [&](const Decoded& in) {
     const StackId stack = context.builder.stack(in.frames.view(), in.hash);

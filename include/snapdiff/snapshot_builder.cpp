@@ -180,11 +180,13 @@ StackId SnapshotBuilder::pseudo_stack(std::string_view text) {
   return stack(std::span(&frame, 1));
 }
 
-Hash128 SnapshotBuilder::hash_stack(std::span<const FrameId> leaf_first) const {
+Hash128 SnapshotBuilder::prepare_stack(std::span<const FrameId> leaf_first) const {
   const FrameTable& frames = dictionary_->frames;
   SequenceHasher hasher;
   for (const FrameId frame : leaf_first) hasher.add(frames.hash[index_of(frame)]);
-  return hasher.finish();
+  const Hash128 hash = hasher.finish();
+  stacks_.prefetch(keyed_hash(hash));
+  return hash;
 }
 
 StackId SnapshotBuilder::stack(std::span<const FrameId> leaf_first, const Hash128& hash) {

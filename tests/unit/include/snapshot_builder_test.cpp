@@ -72,7 +72,7 @@ TEST_CASE("builder: a stack prepared ahead is the same stack") {
   SnapshotBuilder b;
   b.reserve_stacks(100, 200);
   const std::vector<FrameId> frames = {frame(b, "malloc"), frame(b, "main")};
-  const Hash128 hash = b.hash_stack(frames);
+  const Hash128 hash = b.prepare_stack(frames);
   CHECK(b.stack(frames, hash) == b.stack(frames));
   CHECK(b.dictionary().stacks.hash[index_of(b.stack(frames))] == hash);
 }
