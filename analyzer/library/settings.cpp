@@ -41,6 +41,13 @@ Number number(const Given& given) {
   return value;
 }
 
+template <class Enum, std::size_t N>
+constexpr std::array<std::pair<std::string_view, Enum>, N> with_words(const Enum (&values)[N]) {
+  std::array<std::pair<std::string_view, Enum>, N> out{};
+  for (std::size_t i = 0; i < N; ++i) out[i] = {to_text(values[i]), values[i]};
+  return out;
+}
+
 /// The enumerator whose word is given.
 template <class Enum, std::size_t N>
 Enum choice(const Given& given, const std::array<std::pair<std::string_view, Enum>, N>& words) {
@@ -63,12 +70,8 @@ void set_grouping(const Given& given, DiffOptions& view) {
     view.by = GroupBy::label;
     view.label_key = given.value;
   } else {
-    view.by = choice(given, std::array<std::pair<std::string_view, GroupBy>, 6>{{{"stack", GroupBy::stack},
-                                                                                 {"function", GroupBy::function},
-                                                                                 {"file", GroupBy::file},
-                                                                                 {"line", GroupBy::line},
-                                                                                 {"module", GroupBy::module},
-                                                                                 {"type", GroupBy::type}}});
+    view.by = choice(given, with_words({GroupBy::stack, GroupBy::function, GroupBy::file, GroupBy::line,
+                                        GroupBy::module, GroupBy::type}));
   }
 }
 
@@ -79,8 +82,7 @@ constexpr std::array<std::pair<std::string_view, SortKey>, 5> kSortKeys = {{{"ch
                                                                             {"after", SortKey::after},
                                                                             {"objects", SortKey::objects},
                                                                             {"name", SortKey::name}}};
-constexpr std::array<std::pair<std::string_view, FrameSet>, 4> kFrameSets = {
-    {{"usual", FrameSet::usual}, {"python", FrameSet::python}, {"native", FrameSet::native}, {"all", FrameSet::all}}};
+constexpr auto kFrameSets = with_words({FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all});
 constexpr std::array<std::pair<std::string_view, PictureKind>, 3> kKinds = {
     {{"growth", PictureKind::growth}, {"flame", PictureKind::flame}, {"timeline", PictureKind::timeline}}};
 constexpr std::array<std::pair<std::string_view, PictureForm>, 5> kForms = {{{"pdf", PictureForm::pdf},

@@ -1,18 +1,11 @@
-# cmake -DIN=a.schema.json;b.schema.json -DOUT=schema_texts.cpp -P embed_schemas.cmake: the files as strings, in pieces
-# that every compiler takes.
+# cmake -DIN=a.schema.json;b.schema.json -DOUT=schema_texts.cpp -P embed_schemas.cmake: the files as strings.
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/embed_text.cmake)
 set(entries "")
 foreach(path IN LISTS IN)
   get_filename_component(name ${path} NAME)
   string(REPLACE ".schema.json" "" name "${name}")
   file(READ "${path}" text)
-  string(LENGTH "${text}" length)
-  set(pieces "")
-  set(at 0)
-  while(at LESS length)
-    string(SUBSTRING "${text}" ${at} 4000 piece)
-    string(APPEND pieces "\n     R\"json~(${piece})json~\"")
-    math(EXPR at "${at} + 4000")
-  endwhile()
+  snapdiff_literals(text json pieces)
   string(APPEND entries "    {\"${name}\",${pieces}},\n")
 endforeach()
 file(WRITE "${OUT}.new" "#include <array>

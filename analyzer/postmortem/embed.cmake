@@ -1,13 +1,7 @@
-# cmake -DIN=hints.toml -DOUT=hints_text.cpp -P embed.cmake: the file as a string, in pieces that every compiler takes.
+# cmake -DIN=hints.toml -DOUT=hints_text.cpp -P embed.cmake: the file as a string.
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/embed_text.cmake)
 file(READ "${IN}" text)
-string(LENGTH "${text}" length)
-set(pieces "")
-set(at 0)
-while(at LESS length)
-  string(SUBSTRING "${text}" ${at} 4000 piece)
-  string(APPEND pieces "\n    R\"toml~(${piece})toml~\"")
-  math(EXPR at "${at} + 4000")
-endwhile()
+snapdiff_literals(text toml pieces)
 file(WRITE "${OUT}.new" "#include \"analyzer/postmortem/make_postmortem.hpp\"
 
 namespace snapdiff::postmortem {

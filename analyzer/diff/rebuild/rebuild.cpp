@@ -44,7 +44,7 @@ class OneSided {
     std::vector<BuildPair::Left> out;
     const std::size_t side = s_ + (after ? 1U : 0U);
     for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry) {
-      const std::uint32_t row = rows_.find(c_.unit_of_entry[side][entry]);
+      const std::uint32_t row = row_of(side, entry);
       if (is_one_sided(row, after)) out.push_back({row, entry});
     }
     return out;
@@ -54,7 +54,7 @@ class OneSided {
     std::vector<BuildPair::Left> out;
     const std::size_t side = s_ + (after ? 1U : 0U);
     for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry)
-      out.push_back({rows_.find(c_.unit_of_entry[side][entry]), entry});
+      out.push_back({row_of(side, entry), entry});
     return out;
   }
 
