@@ -45,7 +45,7 @@ if(SNAPDIFF_FUZZ)
     -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/tests/fuzz/coverage_ignore.txt)
 endif()
 
-# The model and the seams: headers, and what include/CMakeLists.txt compiles of them. Standard library only.
+# The model and the seams: headers, and the sources of analyzer/base. Standard library only.
 add_library(snapdiff_core INTERFACE)
 target_include_directories(snapdiff_core INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/base/contains.hpp"
 #include "formats/input/cpu_profile.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "analyzer/base/nearest.hpp"
+#include "analyzer/base/printable.hpp"
 #include "formats/allocator_totals/allocator_totals_importers.hpp"
 #include "formats/bcc/bcc_importer.hpp"
 #include "formats/folded_stacks/folded_stacks_importer.hpp"
@@ -39,8 +41,6 @@
 #include "formats/type_counts/type_count_importers.hpp"
 #include "formats/v8/v8_importer.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
-#include "snapdiff/nearest.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,9 +1,9 @@
 #include <array>
 
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/fleet_answers.hpp"
-#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
 namespace {

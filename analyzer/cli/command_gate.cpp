@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -8,7 +9,6 @@
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/gate/check_gate.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 

@@ -2,13 +2,13 @@
 #include <cstdio>
 #include <utility>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/session/importing.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/shared_times.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

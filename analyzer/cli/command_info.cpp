@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -12,8 +14,6 @@
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/info_text.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

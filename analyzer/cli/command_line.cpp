@@ -6,10 +6,10 @@
 #include <charconv>
 #include <utility>
 
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/terminal.hpp"
-#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -1,12 +1,12 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/session/kept_snapshots.hpp"
-#include "snapdiff/words.hpp"
 
 /// rm, prune and merge.
 namespace snapdiff::cli {

@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cli/command_line.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/mcp/mcp_server.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::cli {
 namespace {

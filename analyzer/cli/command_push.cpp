@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <span>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/session/read_files.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

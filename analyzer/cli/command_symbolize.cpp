@@ -1,8 +1,8 @@
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/session/naming.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 namespace {

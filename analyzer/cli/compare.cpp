@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/files.hpp"
 #include "analyzer/session/judged_series.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::cli {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/compared.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/growth.hpp"
 
 /// What commands share: which snapshots are compared when operands are given or not, the notes that go with them,

@@ -3,13 +3,13 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_answers.hpp"
 #include "analyzer/cli/fleet_series.hpp"
 #include "analyzer/cli/query_answer.hpp"
 #include "analyzer/store/store.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_slice.hpp"
@@ -9,7 +10,6 @@
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/list_text.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

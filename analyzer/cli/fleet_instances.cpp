@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/story.hpp"

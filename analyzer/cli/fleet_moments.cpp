@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/fleet_series.hpp"
 #include "analyzer/session/list_text.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/trend.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

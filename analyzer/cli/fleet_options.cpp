@@ -11,10 +11,10 @@
 #include <ctime>
 #include <limits>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
 #include "analyzer/session/document.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::cli {
 namespace {

@@ -4,11 +4,11 @@
 #include <map>
 #include <span>
 
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/cli/fleet_options.hpp"
 #include "analyzer/session/list_text.hpp"
-#include "snapdiff/default_metric.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::cli {
 namespace {

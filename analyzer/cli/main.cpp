@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/cli/command_page.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -22,8 +24,6 @@
 #include "analyzer/document/terms.hpp"
 #include "analyzer/session/load.hpp"
 #include "analyzer/session/naming.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::cli {
 

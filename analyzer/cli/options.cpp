@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
+#include "analyzer/base/size_text.hpp"
 #include "analyzer/cli/progress.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
-#include "snapdiff/size_text.hpp"
 
 namespace snapdiff::cli {
 namespace {

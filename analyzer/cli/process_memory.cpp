@@ -13,8 +13,8 @@
 #include <initializer_list>
 #include <thread>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "snapdiff/large_pages.hpp"
 
 // A sanitizer has an allocator of its own.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/role_names.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/role_names.hpp"
 #include "snapdiff/snapshot.hpp"
 
 /// The public header of analyzer/cuda: what was live at an earlier moment, worked out from the final state

@@ -5,13 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyzer/base/validate.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/roles.hpp"
 #include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::cuda {
 namespace {

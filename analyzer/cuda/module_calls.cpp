@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/label_rows.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::cuda {
 namespace {

@@ -7,14 +7,14 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/pinning.hpp"
+#include "analyzer/base/validate.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/stack_phase.hpp"
 #include "analyzer/cuda/trace.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/pinning.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::cuda {
 namespace {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/base/pinning.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/label_rows.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
@@ -15,7 +16,6 @@
 #include "analyzer/cuda/roles.hpp"
 #include "analyzer/cuda/trace.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/pinning.hpp"
 
 namespace snapdiff::cuda {
 namespace {

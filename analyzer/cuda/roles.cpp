@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "analyzer/base/contains.hpp"
 #include "analyzer/cuda/role_rules.hpp"
-#include "snapdiff/contains.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::cuda {

@@ -8,13 +8,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/dictionary_mover.hpp"
+#include "analyzer/base/pinning.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/cuda/live_blocks.hpp"
 #include "analyzer/cuda/roles.hpp"
 #include "analyzer/cuda/trace.hpp"
-#include "snapdiff/dictionary_mover.hpp"
-#include "snapdiff/pinning.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::cuda {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "snapdiff/contains.hpp"
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/torch_frames.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/torch_frames.hpp"
 
 namespace snapdiff::cuda {
 namespace {

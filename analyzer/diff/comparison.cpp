@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/rebuild/rebuild.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/hash_index.hpp"
-#include "snapdiff/large_pages.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

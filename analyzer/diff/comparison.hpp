@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/numbered_frames.hpp"
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/own_functions.hpp"
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/numbered_frames.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::diff {

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/base/first_notes.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/make_report.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/row_order.hpp"
-#include "snapdiff/first_notes.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <unordered_map>
 
+#include "analyzer/base/frame_text.hpp"
 #include "analyzer/diff/comparison.hpp"
-#include "snapdiff/frame_text.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/frame_keys.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/parallel.hpp"
 #include "snapdiff/trend.hpp"
 
 namespace snapdiff::diff {

@@ -5,11 +5,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/base/rest_row.hpp"
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/frame_order.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::diff {
 namespace {

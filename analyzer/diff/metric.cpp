@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/diff/comparison.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "snapdiff/default_metric.hpp"
-#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::diff {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/base/frame_kind.hpp"
 #include "analyzer/diff/comparison.hpp"
-#include "snapdiff/frame_kind.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::diff {

@@ -5,11 +5,11 @@
 #include <string>
 #include <unordered_map>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/frame_keys.hpp"
 #include "analyzer/diff/make_report.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "snapdiff/parallel.hpp"
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

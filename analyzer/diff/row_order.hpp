@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::diff {
 

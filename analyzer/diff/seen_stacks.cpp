@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/side.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {

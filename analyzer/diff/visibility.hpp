@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/frame_kind.hpp"
+#include "analyzer/base/frame_kind.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/library_frames.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/frame_text.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/library_frames.hpp"
-#include "snapdiff/number_text.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::flame {

@@ -3,8 +3,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/fleet/impl.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::fleet {
 

@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/base/rest_row.hpp"
+#include "analyzer/base/validate.hpp"
 #include "analyzer/fleet/dictionary_reader.hpp"
 #include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/impl.hpp"
@@ -12,8 +14,6 @@
 #include "analyzer/fleet/row_filter.hpp"
 #include "analyzer/fleet/stack_sums.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/rest_row.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::fleet {
 namespace {

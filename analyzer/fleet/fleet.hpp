@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/query_cell.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/query_cell.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 

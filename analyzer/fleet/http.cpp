@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "snapdiff/failure.hpp"
+#include "analyzer/base/failure.hpp"
 
 namespace snapdiff::fleet {
 namespace {

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/fleet/fleet.hpp"
 #include "analyzer/fleet/http.hpp"
 #include "analyzer/fleet/row_binary.hpp"
 #include "analyzer/fleet/sql_text.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::fleet {
 

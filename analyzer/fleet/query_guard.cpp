@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/failure.hpp"
+#include "analyzer/base/failure.hpp"
 
 namespace snapdiff::fleet {
 namespace {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <optional>
 
+#include "analyzer/base/size_text.hpp"
 #include "analyzer/gate/check_gate.hpp"
-#include "snapdiff/size_text.hpp"
 
 namespace snapdiff::gate {
 namespace {

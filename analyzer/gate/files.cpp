@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "analyzer/base/printable.hpp"
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/toml/toml_text.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::gate {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/printable.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::gate {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "analyzer/base/frame_text.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/frame_text.hpp"
 
 namespace snapdiff::graph {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/object_graph.hpp"
+#include "analyzer/base/object_graph.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::graph {

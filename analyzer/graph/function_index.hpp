@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::graph {
 

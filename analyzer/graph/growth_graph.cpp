@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/graph/growth_model.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::graph {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/library_frames.hpp"
 #include "analyzer/graph/dominators.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::graph {
 namespace {

@@ -13,11 +13,11 @@
 #include <numeric>
 #include <tuple>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/html/markup.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::html {
 namespace {

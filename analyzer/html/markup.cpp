@@ -1,7 +1,7 @@
 #include "analyzer/html/markup.hpp"
 
+#include "analyzer/base/printable.hpp"
 #include "analyzer/document/terms.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::html {
 

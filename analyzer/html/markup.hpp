@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "snapdiff/markup_text.hpp"
-#include "snapdiff/number_text.hpp"
+#include "analyzer/base/markup_text.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 #include "snapdiff/postmortem.hpp"
-#include "snapdiff/words.hpp"
 
 /// Text of unknown origin made safe for HTML, and numbers as the page writes them.
 namespace snapdiff::html {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/html/markup.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::html {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/row_values.hpp"
 #include "snapdiff/postmortem.hpp"
-#include "snapdiff/row_values.hpp"
 
 /// Which rows of a report matter most, and sums of all others. Sums are modulo 2^64: what fits is exact.
 namespace snapdiff::html {

@@ -4,13 +4,13 @@
 #include <span>
 #include <variant>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/document/growth_columns.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
 #include "analyzer/report/text_tools.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::html {
 namespace {

@@ -4,12 +4,12 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/nearest.hpp"
+#include "analyzer/base/printable.hpp"
 #include "analyzer/library/stack_table.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/nearest.hpp"
-#include "snapdiff/printable.hpp"
 #include "snapdiff/snapdiff.hpp"
 
 namespace snapdiff::library {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "snapdiff/failure.hpp"
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/printable.hpp"
 
 namespace snapdiff::library {
 namespace {

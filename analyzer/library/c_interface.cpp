@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/printable.hpp"
 #include "analyzer/library/answer.hpp"
 #include "analyzer/library/arrow_table.hpp"
 #include "analyzer/library/settings.hpp"
@@ -19,8 +21,6 @@
 #include "analyzer/session/files.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/left_out.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/printable.hpp"
 #include "snapdiff/snapdiff.h"
 #include "snapdiff/snapdiff.hpp"
 

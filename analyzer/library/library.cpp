@@ -1,6 +1,8 @@
 #include <mutex>
 #include <utility>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/compared.hpp"
@@ -10,8 +12,6 @@
 #include "analyzer/session/postmortem_documents.hpp"
 #include "analyzer/session/recording.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
 #include "snapdiff/snapdiff.hpp"
 
 namespace snapdiff {

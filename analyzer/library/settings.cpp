@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
 
 namespace snapdiff::library {
 namespace {

@@ -10,11 +10,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/numbered_frames.hpp"
-#include "snapdiff/parallel.hpp"
-#include "snapdiff/row_values.hpp"
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/numbered_frames.hpp"
+#include "analyzer/base/parallel.hpp"
+#include "analyzer/base/row_values.hpp"
 
 namespace snapdiff::library {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/size_text.hpp"
 #include "analyzer/session/compared.hpp"
 #include "analyzer/session/judged_series.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/size_text.hpp"
 
 namespace snapdiff::mcp {
 namespace {

@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/printable.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/mcp/tool_answers.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/info_text.hpp"
 #include "analyzer/session/load.hpp"
 #include "analyzer/session/series_identity.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/printable.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::mcp {
 namespace {

@@ -1,8 +1,8 @@
 #include "analyzer/mcp/json_value.hpp"
 
+#include "analyzer/base/failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/input/window_input.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::mcp {
 namespace {

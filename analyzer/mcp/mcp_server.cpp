@@ -9,12 +9,12 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/mcp/json_value.hpp"
 #include "analyzer/mcp/resources.hpp"
 #include "analyzer/mcp/tool_answers.hpp"
 #include "analyzer/mcp/tools.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::mcp {
 namespace {

@@ -7,6 +7,10 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/printable.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/objects/retained_objects.hpp"
@@ -21,10 +25,6 @@
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
 #include "analyzer/session/postmortem_series.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/printable.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::mcp {
 namespace {

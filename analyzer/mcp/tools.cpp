@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/mcp/tool_answers.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
 
 namespace snapdiff::mcp {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "snapdiff/contains.hpp"
+#include "analyzer/base/contains.hpp"
 
 namespace snapdiff::objects {
 namespace {

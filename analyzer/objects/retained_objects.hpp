@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/retention.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/retention.hpp"
 
 /// The public header of the objects module: who keeps whom alive in object graphs, and what of it grows. RE2 stays
 /// inside. Every snapshot given must have a graph (a snapshot out of a store has none).

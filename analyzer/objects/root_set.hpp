@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/retention.hpp"
 #include "analyzer/graph/dominators.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/retention.hpp"
 
 namespace snapdiff::objects {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/hash_index.hpp"
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/retention.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/retention.hpp"
 
 namespace snapdiff::objects {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "snapdiff/frame_kind.hpp"
+#include "analyzer/base/frame_kind.hpp"
 
 namespace snapdiff::postmortem {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/base/row_values.hpp"
 #include "snapdiff/postmortem.hpp"
-#include "snapdiff/row_values.hpp"
 
 /// What a report's integers say about one path or row over the series; no words here.
 namespace snapdiff::postmortem {

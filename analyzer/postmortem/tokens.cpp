@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
-#include "snapdiff/concat.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/printable.hpp"
 
 namespace snapdiff::postmortem {
 namespace {

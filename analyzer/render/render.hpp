@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "analyzer/base/retention.hpp"
 #include "analyzer/graph/growth_graph.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
@@ -12,7 +13,6 @@
 #include "snapdiff/growth.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/retention.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The public header of the render module: documents and pictures of diffs. Graphviz gives positions, cairo

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
@@ -10,7 +11,6 @@
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

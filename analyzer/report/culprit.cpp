@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/number_text.hpp"
 #include "snapdiff/story.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 namespace {

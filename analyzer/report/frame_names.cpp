@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/base/frame_kind.hpp"
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/library_frames.hpp"
 #include "analyzer/report/short_names.hpp"
-#include "snapdiff/frame_kind.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::report {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/frame_text.hpp"
 #include "analyzer/report/text_tools.hpp"
-#include "snapdiff/frame_text.hpp"
 #include "snapdiff/growth.hpp"
 
 /// What frames and stacks are called where people read them.

@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/base/markup_text.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/markup_text.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/document/growth_columns.hpp"
 #include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
@@ -14,7 +15,6 @@
 #include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/first_notes.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/report/frame_names.hpp"
-#include "snapdiff/first_notes.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 

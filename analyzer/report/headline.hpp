@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/allocator_state.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/story.hpp"
-#include "snapdiff/words.hpp"
 
 /// The lines above a table: they answer the question (product.md, the first screen).
 namespace snapdiff::report {

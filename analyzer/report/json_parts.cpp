@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/words.hpp"
 #include "analyzer/document/growth_columns.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/story.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 namespace {

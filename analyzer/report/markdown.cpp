@@ -1,9 +1,9 @@
 #include "analyzer/report/markdown_parts.hpp"
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/printable.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/report/headline.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::report {
 

@@ -3,6 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/overview.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_writer.hpp"
@@ -10,9 +13,6 @@
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/overview.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
@@ -7,7 +8,6 @@
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 

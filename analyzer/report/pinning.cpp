@@ -2,12 +2,12 @@
 #include <functional>
 #include <span>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

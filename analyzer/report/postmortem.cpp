@@ -1,3 +1,4 @@
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/markdown_parts.hpp"
@@ -6,7 +7,6 @@
 #include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

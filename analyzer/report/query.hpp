@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/query_cell.hpp"
 #include "analyzer/report/report.hpp"
-#include "snapdiff/query_cell.hpp"
 
 namespace snapdiff::report {
 

@@ -10,18 +10,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/overview.hpp"
+#include "analyzer/base/printable.hpp"
+#include "analyzer/base/retention.hpp"
+#include "analyzer/base/waterfall.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/overview.hpp"
 #include "snapdiff/postmortem.hpp"
-#include "snapdiff/printable.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
-#include "snapdiff/waterfall.hpp"
 
 /// The public header of the report module: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
 /// other tools. Reads result types only; returns strings, prints nothing.

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <span>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/sheet.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 

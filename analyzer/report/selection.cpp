@@ -5,8 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/document/terms.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 

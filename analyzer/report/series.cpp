@@ -2,13 +2,13 @@
 #include <cmath>
 #include <functional>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 

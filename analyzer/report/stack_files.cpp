@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/number_text.hpp"
 
 /// Stacks with a number each, for tools that draw flame graphs.
 /// Folded: one line per stack, root first: "main;handle_request;alloc 4096". README.md says how growth and shrinkage

@@ -1,6 +1,6 @@
 #include "analyzer/report/text_tools.hpp"
+#include "analyzer/base/writing_direction.hpp"
 #include "analyzer/report/short_names.hpp"
-#include "snapdiff/writing_direction.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/printable.hpp"
 #include "analyzer/report/report.hpp"
-#include "snapdiff/printable.hpp"
 #include "snapdiff/story.hpp"
 
 /// Text of unknown origin made safe and measured: names come out of input files and may hold

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/document/top_columns.hpp"
 #include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
@@ -8,7 +9,6 @@
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/sheet.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 

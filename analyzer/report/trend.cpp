@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/document/growth_columns.hpp"
 #include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
@@ -9,7 +10,6 @@
 #include "analyzer/report/selection.hpp"
 #include "analyzer/report/trend_parts.hpp"
 #include "analyzer/report/writers.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/document/growth_columns.hpp"
 #include "analyzer/report/headline.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::report {
 namespace {

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/load.hpp"
 #include "analyzer/session/series_identity.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/story.hpp"
 
 namespace snapdiff::session {

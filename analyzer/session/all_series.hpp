@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/base/overview.hpp"
 #include "analyzer/session/request.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/overview.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::session {

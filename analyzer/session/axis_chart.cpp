@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

@@ -4,12 +4,12 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/naming.hpp"
 #include "analyzer/session/series_identity.hpp"
 #include "analyzer/session/view_json.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
 namespace {

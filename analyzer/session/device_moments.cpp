@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/pins.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 

@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "snapdiff/default_metric.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/words.hpp"
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 
 namespace snapdiff::session {
 

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "snapdiff/toml_bounds.hpp"
+#include "analyzer/base/toml_bounds.hpp"
 
 namespace snapdiff::session {
 namespace {

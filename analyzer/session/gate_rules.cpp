@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/files.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
 namespace {

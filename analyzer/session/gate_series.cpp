@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "snapdiff/counters.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

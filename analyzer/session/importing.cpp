@@ -2,10 +2,10 @@
 
 #include <memory>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/session/read_files.hpp"
 #include "analyzer/session/recording.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/printable.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/session/facts_text.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/printable.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::session {
 namespace {

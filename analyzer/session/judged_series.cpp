@@ -3,6 +3,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/frame_kind.hpp"
+#include "analyzer/base/object_graph.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/objects/retained_objects.hpp"
@@ -12,9 +15,6 @@
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/frame_kind.hpp"
-#include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::session {
 

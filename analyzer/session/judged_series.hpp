@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/base/retention.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/opened.hpp"
 #include "snapdiff/result.hpp"
-#include "snapdiff/retention.hpp"
 #include "snapdiff/trend.hpp"
 
 /// The comparisons that are printed and drawn, with what they say (analyzer/story).

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/base/first_notes.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::session {
 namespace {

@@ -8,13 +8,13 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/naming.hpp"
 #include "analyzer/session/read_files.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

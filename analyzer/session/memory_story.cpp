@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/pins.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::session {
 namespace {

@@ -2,10 +2,10 @@
 #include <memory>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/session/load.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/number_text.hpp"
 
 /// The part of load.hpp that is about the traces of CUDA snapshots.
 namespace snapdiff::session {

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "snapdiff/failure.hpp"
-#include "snapdiff/number_text.hpp"
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/number_text.hpp"
 
 namespace snapdiff::session {
 

@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
 
 namespace snapdiff::session {
 namespace {

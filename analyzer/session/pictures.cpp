@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/flame/flame_tree.hpp"
@@ -16,8 +18,6 @@
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/memory_story.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::session {
 namespace {

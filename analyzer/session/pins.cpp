@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/pinning.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/pinning.hpp"
 
 namespace snapdiff::session {
 namespace {

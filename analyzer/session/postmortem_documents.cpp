@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/html/html.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/session/memory_story.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/device_moments.hpp"
@@ -12,7 +13,6 @@
 #include "analyzer/session/pins.hpp"
 #include "analyzer/session/series_identity.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

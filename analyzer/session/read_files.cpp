@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/session/naming.hpp"
 #include "analyzer/session/shared_dictionary.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::session {
 namespace {

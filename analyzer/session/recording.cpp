@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/session/series_identity.hpp"
 #include "analyzer/session/view_json.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 

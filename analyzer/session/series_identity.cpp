@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::session {
 namespace {

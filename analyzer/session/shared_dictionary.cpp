@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "snapdiff/dictionary_mover.hpp"
-#include "snapdiff/parallel.hpp"
+#include "analyzer/base/dictionary_mover.hpp"
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::session {
 namespace {

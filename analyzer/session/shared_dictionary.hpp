@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "snapdiff/hash_index.hpp"
+#include "analyzer/base/hash_index.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::session {

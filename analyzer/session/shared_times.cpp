@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/trend/share_axis.hpp"
-#include "snapdiff/default_metric.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::session {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/shared_axis.hpp"
 #include "analyzer/store/store.hpp"
-#include "snapdiff/shared_axis.hpp"
 
 /// Times for stored snapshots that hold none, from the other series. They are made again each time somebody looks,
 /// and never stored: an estimate must not become a fact.

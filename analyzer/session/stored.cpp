@@ -6,12 +6,12 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/nearest.hpp"
 #include "analyzer/diff/stack_rows.hpp"
 #include "analyzer/session/list_text.hpp"
 #include "analyzer/session/load.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/nearest.hpp"
 
 /// The part of load.hpp that reads the store.
 namespace snapdiff::session {

@@ -1,6 +1,6 @@
 #include "analyzer/store/allocator_codec.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/role_names.hpp"
 
 #include <algorithm>
 #include <limits>

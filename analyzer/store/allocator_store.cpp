@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/base/validate.hpp"
 #include "analyzer/store/maintenance.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::store {
 namespace {

@@ -11,8 +11,8 @@
 #include <span>
 #include <thread>
 
+#include "analyzer/base/printable.hpp"
 #include "analyzer/store/store_schema.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::store {
 namespace {

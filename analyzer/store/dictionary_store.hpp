@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/dictionary_mover.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/store/sqlite.hpp"
-#include "snapdiff/dictionary_mover.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// The store's dictionary in memory: strings, modules, functions, frames, label sets, and by hash
 /// the stacks.

@@ -3,13 +3,13 @@
 #include <map>
 #include <mutex>
 
+#include "analyzer/base/dictionary_mover.hpp"
+#include "analyzer/base/parallel.hpp"
+#include "analyzer/base/validate.hpp"
 #include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
 #include "analyzer/store/stack_codec.hpp"
-#include "snapdiff/dictionary_mover.hpp"
-#include "snapdiff/parallel.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::store {
 namespace {

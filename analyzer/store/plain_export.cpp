@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/store_schema.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::store {
 namespace {

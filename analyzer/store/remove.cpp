@@ -1,10 +1,10 @@
 #include <set>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/store/allocator_store.hpp"
 #include "analyzer/store/maintenance.hpp"
 #include "analyzer/store/snapshot_facts.hpp"
 #include "analyzer/store/snapshot_store.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::store {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/store/bytes.hpp"
 #include "analyzer/store/column_chunk.hpp"
-#include "snapdiff/large_pages.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::store {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/contains.hpp"
-#include "snapdiff/nearest.hpp"
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/nearest.hpp"
+#include "analyzer/base/printable.hpp"
 
 namespace snapdiff::store {
 namespace {

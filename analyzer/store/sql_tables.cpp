@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/store/virtual_table.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::store {
 

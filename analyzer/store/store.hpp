@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/query_cell.hpp"
+#include "analyzer/base/query_cell.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "snapdiff/failure.hpp"
+#include "analyzer/base/failure.hpp"
 
 /// What failures inside this module are about; store.hpp gives them back as Errors.
 namespace snapdiff::store {

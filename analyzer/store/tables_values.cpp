@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "snapdiff/default_metric.hpp"
+#include "analyzer/base/default_metric.hpp"
 
 namespace snapdiff::store {
 

@@ -2,10 +2,10 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/row_values.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {
 namespace {

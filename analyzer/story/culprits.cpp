@@ -6,10 +6,10 @@
 #include <map>
 #include <tuple>
 
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/library_frames.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/first_notes.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/first_notes.hpp"
 
 namespace snapdiff::story {
 namespace {

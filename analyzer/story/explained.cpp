@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/default_metric.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
 namespace {

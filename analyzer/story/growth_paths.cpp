@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
+#include "analyzer/base/row_values.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/hash_index.hpp"
-#include "snapdiff/large_pages.hpp"
-#include "snapdiff/parallel.hpp"
-#include "snapdiff/row_values.hpp"
 
 namespace snapdiff::story {
 namespace {

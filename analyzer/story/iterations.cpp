@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/base/torch_frames.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/device_memory.hpp"
-#include "snapdiff/torch_frames.hpp"
 
 namespace snapdiff::story {
 namespace {

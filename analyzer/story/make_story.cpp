@@ -5,12 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/default_metric.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::story {
 namespace {

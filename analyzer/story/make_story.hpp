@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
+#include "analyzer/base/retention.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 

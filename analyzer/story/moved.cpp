@@ -2,9 +2,9 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "analyzer/base/hash_index.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::story {
 namespace {

@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/object_graph.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::story {
 namespace {

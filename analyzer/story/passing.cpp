@@ -2,8 +2,8 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/base/library_frames.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {

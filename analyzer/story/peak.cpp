@@ -3,12 +3,12 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/base/library_frames.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/library_frames.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::story {
 namespace {

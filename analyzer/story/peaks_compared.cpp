@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/story/next_command.hpp"
 #include "analyzer/story/prose.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::story {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/function_name.hpp"
 
 namespace snapdiff::story {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/number_text.hpp"
 #include "snapdiff/story.hpp"
-#include "snapdiff/words.hpp"
 
 /// Sentences: names of the inputs apart from our words, numbers as pages print them.
 namespace snapdiff::story {

@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/base/retention.hpp"
 #include "analyzer/story/growth_paths.hpp"
 #include "analyzer/story/sum_judge.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/retention.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
 

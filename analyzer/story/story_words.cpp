@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/library_frames.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/library_frames.hpp"
 
 namespace snapdiff::story {
 namespace {

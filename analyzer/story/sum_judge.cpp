@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "snapdiff/parallel.hpp"
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::story {
 namespace {

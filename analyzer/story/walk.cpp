@@ -2,8 +2,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/default_metric.hpp"
 #include "analyzer/story/story_parts.hpp"
-#include "snapdiff/default_metric.hpp"
 
 namespace snapdiff::story {
 namespace {

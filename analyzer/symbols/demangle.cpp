@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/symbols/demangle.hpp"
 #include "analyzer/symbols/rust_demangle.hpp"
 #include "analyzer/symbols/symbols.hpp"
-#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::symbols {
 namespace {

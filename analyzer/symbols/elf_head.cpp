@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/symbols/file_descriptor.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::symbols {
 namespace {

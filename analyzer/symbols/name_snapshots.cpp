@@ -6,12 +6,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/failure.hpp"
 #include "analyzer/symbols/dwarf_index.hpp"
 #include "analyzer/symbols/symbol_files.hpp"
 #include "analyzer/symbols/symbols.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/default_metric.hpp"
-#include "snapdiff/failure.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::symbols {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/printable.hpp"
 
 namespace snapdiff::symbols {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <toml.hpp>
 
-#include "snapdiff/toml_bounds.hpp"
+#include "analyzer/base/toml_bounds.hpp"
 
 namespace snapdiff::toml_text {
 namespace {

@@ -3,11 +3,11 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/trend/rule.hpp"
 #include "analyzer/trend/verdict.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::trend {
 namespace {

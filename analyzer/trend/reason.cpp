@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/trend/rule.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::trend {
 

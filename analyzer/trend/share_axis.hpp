@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "snapdiff/shared_axis.hpp"
+#include "analyzer/base/shared_axis.hpp"
 
 namespace snapdiff::trend {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/trend/rule.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::trend {
 

@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/waterfall/readings.hpp"
-#include "snapdiff/failure.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::waterfall {
 namespace {

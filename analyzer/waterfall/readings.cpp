@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/failure.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/failure.hpp"
 
 namespace snapdiff::waterfall {
 namespace {

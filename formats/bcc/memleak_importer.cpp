@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/bcc/bcc_importer.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

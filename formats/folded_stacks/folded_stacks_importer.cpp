@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/folded_stacks/folded_line.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
@@ -14,7 +15,6 @@
 #include "formats/text/log_lines.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/heap_text/memory_map.hpp"
 #include "formats/heap_text/raw_stacks.hpp"
 #include "formats/heap_text/signature.hpp"
@@ -14,7 +15,6 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heap_text {
 

@@ -1,12 +1,12 @@
 #include <array>
 #include <limits>
 
+#include "analyzer/base/concat.hpp"
 #include "formats/heap_text/dump.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/text/line_reader.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heap_text {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/base/hash_index.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/hash_index.hpp"
 
 /// Rows as they come, before the memory map at the end of the file says what their addresses
 /// mean. Memory is bounded by the distinct stacks: four bytes per frame and some fifty per stack.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/heaptrack/heap_recording.hpp"
 #include "formats/heaptrack/heaptrack_importer.hpp"
 #include "formats/heaptrack/line_of_hex.hpp"
@@ -16,7 +17,6 @@
 #include "formats/heaptrack/snapshot_maker.hpp"
 #include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::heaptrack {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/base/contains.hpp"
 #include "formats/hprof/address_index.hpp"
 #include "formats/hprof/object_sizes.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats::hprof {
 namespace {

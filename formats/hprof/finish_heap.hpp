@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/heap_dump.hpp"
 #include "formats/hprof/name_table.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::hprof {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/hprof/big_endian.hpp"
 #include "formats/input/read_failure.hpp"
-#include "snapdiff/object_graph.hpp"
 
 namespace snapdiff::formats::hprof {
 namespace {

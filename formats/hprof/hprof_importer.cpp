@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/hprof/big_endian.hpp"
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/finish_heap.hpp"
@@ -14,8 +16,6 @@
 #include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/importer.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 

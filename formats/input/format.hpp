@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "snapdiff/large_pages.hpp"
+#include "analyzer/base/large_pages.hpp"
 
 namespace snapdiff::formats {
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/hash_index.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// What all readers of object graphs do.
 namespace snapdiff::formats {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "snapdiff/large_pages.hpp"
+#include "analyzer/base/large_pages.hpp"
 
 namespace snapdiff::formats {
 namespace {

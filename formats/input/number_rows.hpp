@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "snapdiff/hash_index.hpp"
+#include "analyzer/base/hash_index.hpp"
 
 namespace snapdiff::formats {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/large_pages.hpp"
 #include "formats/input/sha256.hpp"
-#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats {
 namespace {

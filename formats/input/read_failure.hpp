@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "snapdiff/failure.hpp"
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/failure.hpp"
+#include "analyzer/base/importer.hpp"
 
 /// How reading fails deep inside a format, and where that ends.
 namespace snapdiff::formats {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/printable.hpp"
 
 namespace snapdiff::formats {
 

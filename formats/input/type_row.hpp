@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 

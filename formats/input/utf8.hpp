@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/printable.hpp"
 
 /// UTF-8 beside decode_utf8() (snapdiff/printable.hpp).
 namespace snapdiff::formats {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "analyzer/base/large_pages.hpp"
 #include "formats/input/give_back.hpp"
-#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats {
 

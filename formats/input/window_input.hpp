@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/input/decoder.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/text/held_sink.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// What one dump says, however it is written.
 namespace snapdiff::formats::jemalloc_stats {

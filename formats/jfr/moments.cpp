@@ -4,10 +4,10 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/base/validate.hpp"
 #include "formats/input/read_failure.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::formats::jfr {
 namespace {

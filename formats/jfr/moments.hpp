@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/jfr/counter_points.hpp"
-#include "snapdiff/hash_index.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::jfr {
 

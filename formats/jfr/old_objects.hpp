@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/jfr/chunk.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::jfr {
 

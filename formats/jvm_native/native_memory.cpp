@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/rest_row.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/jvm_native/jvm_native_importers.hpp"
@@ -13,7 +14,6 @@
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -4,10 +4,10 @@
 #include <iterator>
 #include <span>
 
+#include "analyzer/base/concat.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/leak_reports/leak_check.hpp"
-#include "snapdiff/importer.hpp"
 
 /// Lines of memcheck's text; the records of its XML use the same words.
 namespace snapdiff::formats::leak_reports {

@@ -4,13 +4,13 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/rest_row.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {

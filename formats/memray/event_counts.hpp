@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "analyzer/base/hash_index.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_recording.hpp"
-#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::formats::memray {
 

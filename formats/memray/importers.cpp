@@ -1,8 +1,8 @@
+#include "analyzer/base/contains.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_importers.hpp"
 #include "formats/memray/readers.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -2,10 +2,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// gprof2dot's own JSON format, version 0.
 namespace snapdiff::formats::memray {

@@ -1,10 +1,10 @@
 #include <array>
 #include <string>
 
+#include "analyzer/base/printable.hpp"
 #include "formats/memray/event_counts.hpp"
 #include "formats/memray/readers.hpp"
 #include "formats/memray/record_cursor.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {

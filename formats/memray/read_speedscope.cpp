@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// speedscope's file format (jlfwong/speedscope src/lib/file-format-spec.ts), sampled profiles.
 namespace snapdiff::formats::memray {

@@ -1,9 +1,9 @@
 #include <string>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// `memray stats --json`: totals over a run and its peak, no live rows.
 namespace snapdiff::formats::memray {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/contains.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/contains.hpp"
 
 /// Small texts. Everything here is bounded by the view.
 namespace snapdiff::formats::metric_log {

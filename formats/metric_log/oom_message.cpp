@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/text/quantity.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/number_text.hpp"
 
 /// The message of an accelerator that is out of memory: PyTorch since 1.4 (c10/cuda/CUDACachingAllocator.cpp; HIP and
 /// XPU use its words) and XLA's RESOURCE_EXHAUSTED. Each size is known by the words next to it, so that the order of

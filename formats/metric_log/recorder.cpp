@@ -5,10 +5,10 @@
 #include <memory>
 #include <numeric>
 
+#include "analyzer/base/snapshot_builder.hpp"
+#include "analyzer/base/validate.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/metric_log/metric_text.hpp"
-#include "snapdiff/snapshot_builder.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff::formats::metric_log {
 namespace {

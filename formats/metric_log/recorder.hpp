@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/metric_log/thinning.hpp"
 #include "formats/text/quantity.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 #include "snapdiff/snapshot.hpp"

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_dumps.hpp"
 #include "formats/mimalloc_stats/mimalloc_dump.hpp"
@@ -10,7 +11,6 @@
 #include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
@@ -17,9 +19,7 @@
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/snapshot.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

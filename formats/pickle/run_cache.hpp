@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pickle {
 

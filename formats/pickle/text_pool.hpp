@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/hash.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pickle {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/pprof/wire.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats::pprof {
 

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/resolve.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {

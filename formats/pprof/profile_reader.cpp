@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/field_stream.hpp"
@@ -10,7 +11,6 @@
 #include "formats/pprof/profile_tables.hpp"
 #include "formats/pprof/resolve.hpp"
 #include "formats/pprof/samples.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {

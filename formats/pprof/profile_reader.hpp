@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/importer.hpp"
 
 namespace snapdiff::formats::pprof {
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/pprof/profile_tables.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pprof {
 

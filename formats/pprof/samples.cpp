@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/base/large_pages.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {

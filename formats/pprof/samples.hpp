@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/label_sets.hpp"
 #include "formats/pprof/profile_tables.hpp"
 #include "formats/pprof/resolve.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pprof {
 

@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/pprof_text/printed_text.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/time_stamp.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::pprof_text {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
@@ -12,7 +13,6 @@
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::formats {
 namespace {

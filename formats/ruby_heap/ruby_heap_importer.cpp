@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/retention.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
@@ -20,10 +24,6 @@
 #include "formats/ruby_heap/object_line.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/retention.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

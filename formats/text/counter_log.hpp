@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/time_stamp.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::text {
 

@@ -1,7 +1,7 @@
 #include "formats/text/in_quotes.hpp"
 
+#include "analyzer/base/printable.hpp"
 #include "formats/input/read_failure.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::formats::text {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/importer.hpp"
 
 namespace snapdiff::formats::text {
 

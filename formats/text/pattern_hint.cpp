@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/base/contains.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats::text {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 namespace snapdiff::formats::text {
 

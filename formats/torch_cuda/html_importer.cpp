@@ -5,11 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 namespace {

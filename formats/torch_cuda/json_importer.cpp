@@ -6,14 +6,14 @@
 #include <string_view>
 #include <system_error>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -2,12 +2,12 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/contains.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/machine.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
-#include "snapdiff/contains.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

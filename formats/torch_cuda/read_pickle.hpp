@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/importer.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/torch_cuda/schema.hpp"
 #include "snapdiff/allocator_state.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

@@ -9,12 +9,12 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/pinning.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/torch_cuda/records.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/pinning.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 namespace {

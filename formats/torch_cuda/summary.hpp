@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/allocator_state.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

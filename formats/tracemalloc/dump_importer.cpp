@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::formats {
 namespace {

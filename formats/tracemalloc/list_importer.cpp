@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/rest_row.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/tracemalloc/python_frames.hpp"
 #include "formats/tracemalloc/statistic_line.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
-#include "snapdiff/importer.hpp"
-#include "snapdiff/rest_row.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 /// What both importers know of Python's frames, which have a file and a line and no function.
 namespace snapdiff::formats::tracemalloc {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 

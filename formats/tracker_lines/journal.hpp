@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/tracker_lines/line_error.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 

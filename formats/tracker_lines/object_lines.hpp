@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/tracker_lines/header_line.hpp"
 #include "formats/tracker_lines/journal.hpp"
 #include "formats/tracker_lines/object_lines.hpp"
@@ -14,7 +15,6 @@
 #include "formats/tracker_lines/run_tables.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "snapdiff/hash_index.hpp"
+#include "analyzer/base/hash_index.hpp"
 #include "snapdiff/ids.hpp"
 #include "snapdiff/snapshot.hpp"
 

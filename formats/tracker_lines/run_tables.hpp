@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/log_lines.hpp"
@@ -19,7 +20,6 @@
 #include "formats/tracker_lines/run_tables.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
-#include "snapdiff/importer.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {

@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/rest_row.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {

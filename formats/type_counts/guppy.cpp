@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/rest_row.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/rest_row.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -8,13 +8,13 @@
 #include <system_error>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/v8/v8_importer.hpp"
-#include "snapdiff/contains.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// V8's sampling heap profile: a tree of call frames, root first, with the estimated bytes that each one holds.
 namespace snapdiff::formats {

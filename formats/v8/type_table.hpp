@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 namespace snapdiff::formats::v8 {
 

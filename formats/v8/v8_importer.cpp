@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
@@ -15,10 +18,7 @@
 #include "formats/v8/type_table.hpp"
 #include "formats/v8/used_strings.hpp"
 #include "formats/v8/v8_importer.hpp"
-#include "snapdiff/importer.hpp"
-#include "snapdiff/object_graph.hpp"
 #include "snapdiff/snapshot.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

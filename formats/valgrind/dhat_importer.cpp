@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/code_location.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/importer.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::formats {
 namespace {

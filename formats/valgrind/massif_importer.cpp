@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
+#include "analyzer/base/rest_row.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/code_location.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/valgrind/valgrind_importers.hpp"
-#include "snapdiff/importer.hpp"
-#include "snapdiff/rest_row.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "snapdiff/api.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/large_pages.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff {
 
@@ -25,19 +24,7 @@ class SeriesValues {
 
   SeriesValues() = default;
   /// Zeros. `known`: about how many values will be added.
-  SeriesValues(std::size_t rows, std::size_t length, std::size_t known) : rows_(rows), length_(length) {
-    sparse_ = length > 0 && rows > (kFree + kPerValue * known) / length;
-    if (sparse_) return;
-    whole_.reserve(rows * length);
-    const std::size_t size = rows * length * sizeof(std::int64_t);
-    prefer_large_pages(whole_.data(), size);
-    constexpr std::size_t kTogether = 4 * kHugePage;
-    const char* const memory = reinterpret_cast<const char*>(whole_.data());
-    for_each_parallel((size + kTogether - 1) / kTogether, known, [&](std::size_t i) {
-      fill_soon(memory + i * kTogether, std::min(kTogether, size - i * kTogether));
-    });
-    whole_.resize(rows * length, 0);
-  }
+  SNAPDIFF_API SeriesValues(std::size_t rows, std::size_t length, std::size_t known);
 
   std::size_t rows() const { return rows_; }
   std::size_t length() const { return length_; }
@@ -225,29 +212,7 @@ class SeriesValues {
   }
 
   /// By row, the steps of each as they came; values of one place are added up.
-  bool sort_entries() {
-    runs_.assign(rows_, {});
-    for (const Entry& entry : entries_) ++runs_[entry.row].count;
-    std::size_t first = 0;
-    for (Run& run : runs_) {
-      run.first = first;
-      first += std::exchange(run.count, 0);
-    }
-    std::vector<Entry> sorted(entries_.size());
-    bool fits = true;
-    for (const Entry& entry : entries_) {
-      Run& run = runs_[entry.row];
-      Entry* const last = run.count > 0 ? &sorted[run.first + run.count - 1] : nullptr;
-      if (last != nullptr && ((last->step ^ entry.step) & ~kUnknown) == 0) {
-        fits &= checked_add(last->value, entry.value, last->value);
-        last->step |= entry.step & kUnknown;
-      } else {
-        sorted[run.first + run.count++] = entry;
-      }
-    }
-    entries_ = std::move(sorted);
-    return fits;
-  }
+  SNAPDIFF_API bool sort_entries();
 
   template <class T>
   typename std::vector<T>::iterator place(std::vector<T>& values, std::size_t row) const {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "formats/registry.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 #include "synthetic_heap.hpp"
 #ifdef SNAPDIFF_BENCH_STORE
 #include "analyzer/store/store.hpp"

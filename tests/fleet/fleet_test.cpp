@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/fleet/facts_codec.hpp"
 #include "analyzer/fleet/http.hpp"
 #include "analyzer/fleet/query_guard.hpp"
 #include "analyzer/fleet/row_binary.hpp"
 #include "analyzer/fleet/sql_text.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::fleet {
 namespace {

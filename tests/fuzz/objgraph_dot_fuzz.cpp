@@ -1,7 +1,7 @@
 // Any bytes through the importer, whole and in windows; what is read must be a valid graph.
+#include "analyzer/base/object_graph.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "fuzz/fuzz_format.hpp"
-#include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/validate.hpp"
 #include "formats/input/window_input.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof/profile_reader.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace {
 

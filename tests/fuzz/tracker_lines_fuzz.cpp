@@ -1,9 +1,9 @@
 // Any bytes as a tracker dump, read and checked; the graphs that come out must hold.
 #include <algorithm>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "fuzz/fuzz_format.hpp"
-#include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 

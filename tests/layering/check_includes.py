@@ -36,8 +36,9 @@ POSIX = {"dirent.h", "dlfcn.h", "errno.h", "fcntl.h", "locale.h", "langinfo.h", 
 
 # module: (modules whose public headers it may include, third-party header prefixes, why)
 MODULES = {
-    "include": ([], ["sys/mman.h", "stddef.h", "stdint.h"],
-                "the model and the seams: whoever uses them must need nothing else; the hint for large pages and what snapdiff.h needs are part of libc"),
+    "include": ([], ["stddef.h", "stdint.h"],
+                "the public interface: it is installed, and its user must need nothing else; what snapdiff.h needs is part of libc"),
+    "analyzer/base": ([], [], "the toolbox of every module, and the interface of importers: standard library and libc only"),
     "formats": (["formats/*"], [], "the registry lists the importers; nothing here knows the analyzer"),
     "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
                       "compression is undone here and nowhere else; nettle for the SHA-256 of the bytes as given"),
@@ -182,6 +183,8 @@ def complaint(module, path, name, root):
     if name in STANDARD:
         return None
     if name.startswith("snapdiff/"):
+        return None if os.path.exists(os.path.join(root, "include", name)) else f"{name} is not a public header"
+    if name.startswith("analyzer/base/") and module != "include":
         return None
     if module != "include" and (name in POSIX or name.startswith("sys/")):
         return None

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/importer.hpp"
 #include "snapdiff/snapshot.hpp"
 #include "support/memory_input.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/object_graph.hpp"
+#include "analyzer/base/object_graph.hpp"
 
 /// Object graphs and rows of types as readable text, for tests.
 namespace snapdiff::test {

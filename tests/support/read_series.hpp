@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/frame_text.hpp"
+#include "analyzer/base/importer.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/frame_text.hpp"
-#include "snapdiff/importer.hpp"
 #include "support/memory_input.hpp"
 
 /// Whole series through one importer, and what is in them as text.

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// Snapshots from readable text, for tests. One row per line, root first as in folded stacks:
 ///

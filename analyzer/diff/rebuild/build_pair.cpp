@@ -6,13 +6,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/amounts.hpp"
 #include "analyzer/diff/rebuild/jumps.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 #include "analyzer/diff/rebuild/stack_groups.hpp"
-#include "snapdiff/hash_index.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

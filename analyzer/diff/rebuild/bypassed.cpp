@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/amounts.hpp"
-#include "snapdiff/hash_index.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

@@ -9,12 +9,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyzer/base/frame_kind.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
-#include "snapdiff/frame_kind.hpp"
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

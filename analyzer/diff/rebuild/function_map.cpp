@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/hash_index.hpp"
 #include "analyzer/diff/rebuild/function_structure.hpp"
 #include "analyzer/diff/rebuild/owners.hpp"
-#include "snapdiff/hash_index.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

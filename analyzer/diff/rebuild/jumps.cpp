@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "snapdiff/parallel.hpp"
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/alignment.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

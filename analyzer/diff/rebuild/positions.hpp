@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
 #include "analyzer/diff/rebuild/per_position.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 namespace snapdiff::diff::rebuild {
 

@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/build_pair.hpp"
 #include "analyzer/diff/rebuild/bypassed.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
 #include "analyzer/diff/rebuild/exchanged.hpp"
 #include "analyzer/diff/rebuild/taken_over.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

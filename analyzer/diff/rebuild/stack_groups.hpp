@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/parallel.hpp"
 #include "snapdiff/hash.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 

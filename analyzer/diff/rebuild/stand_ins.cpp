@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "snapdiff/parallel.hpp"
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

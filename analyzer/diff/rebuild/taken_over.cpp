@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/amounts.hpp"
-#include "snapdiff/parallel.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {

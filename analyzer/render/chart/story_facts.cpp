@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/render/paint/canvas.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/row_values.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
-#include "snapdiff/row_values.hpp"
 
 /// What the pages show of a comparison; no drawing and no judgement here.
 namespace snapdiff::render {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/chart/chart.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/render/paint/style.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/style.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/flame/flame_boxes.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/render/graph/graph_layout.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/frame_kind.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/frame_kind.hpp"
-#include "snapdiff/function_name.hpp"
 
 namespace snapdiff::render {
 namespace {

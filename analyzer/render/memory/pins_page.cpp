@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -5,11 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {

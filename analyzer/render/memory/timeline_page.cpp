@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/role_names.hpp"
 #include "analyzer/render/chart/chart.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/role_names.hpp"
 
 namespace snapdiff::render {
 namespace {

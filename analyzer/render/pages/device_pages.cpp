@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/canvas.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

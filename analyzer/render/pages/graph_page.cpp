@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <variant>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/document/growth_columns.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

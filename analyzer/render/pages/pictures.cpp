@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/graph/graph_layout.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/render.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

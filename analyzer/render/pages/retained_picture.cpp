@@ -3,10 +3,10 @@
 #include <numeric>
 #include <vector>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

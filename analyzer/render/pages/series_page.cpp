@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/paint/picture_page.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

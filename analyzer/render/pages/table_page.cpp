@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
-#include "snapdiff/concat.hpp"
 
 namespace snapdiff::render {
 namespace {

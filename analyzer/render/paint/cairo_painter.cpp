@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "snapdiff/concat.hpp"
+#include "analyzer/base/concat.hpp"
 
 namespace snapdiff::render {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/words.hpp"
 
 namespace snapdiff::render {
 namespace {

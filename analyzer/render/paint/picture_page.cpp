@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <string_view>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/markup_text.hpp"
 #include "analyzer/render/paint/cairo_painter.hpp"
 #include "analyzer/render/paint/painter.hpp"
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/paint/typesetter.hpp"
-#include "snapdiff/concat.hpp"
-#include "snapdiff/markup_text.hpp"
 
 namespace snapdiff::render {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/pdf_document.hpp"
 #include "analyzer/render/render.hpp"
-#include "snapdiff/concat.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::render {

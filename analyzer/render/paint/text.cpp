@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <vector>
 
+#include "analyzer/base/concat.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/graph/growth_graph.hpp"
-#include "snapdiff/concat.hpp"
 
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/printable.hpp"
 
-#include "snapdiff/writing_direction.hpp"
+#include "analyzer/base/writing_direction.hpp"
 
 namespace snapdiff::render {
 namespace {

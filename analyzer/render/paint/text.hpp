@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/words.hpp"
 #include "analyzer/render/paint/style.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/number_text.hpp"
-#include "snapdiff/words.hpp"
 
 /// Numbers and names as documents print them: typographic minus, thin spaces, binary units.
 namespace snapdiff::render {

@@ -9,8 +9,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyzer/base/printable.hpp"
 #include "analyzer/render/paint/text.hpp"
-#include "snapdiff/printable.hpp"
 
 namespace snapdiff::render {
 namespace {

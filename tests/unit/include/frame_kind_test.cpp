@@ -1,8 +1,8 @@
-#include "snapdiff/frame_kind.hpp"
+#include "analyzer/base/frame_kind.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/function_name.hpp"
 
 using namespace snapdiff;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 using namespace snapdiff;
 

@@ -1,4 +1,4 @@
-#include "snapdiff/nearest.hpp"
+#include "analyzer/base/nearest.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>

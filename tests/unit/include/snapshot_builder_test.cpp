@@ -1,4 +1,4 @@
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "snapdiff/toml_bounds.hpp"
+#include "analyzer/base/toml_bounds.hpp"
 
 using namespace snapdiff;
 

@@ -1,9 +1,9 @@
-#include "snapdiff/validate.hpp"
+#include "analyzer/base/validate.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 using namespace snapdiff;
 

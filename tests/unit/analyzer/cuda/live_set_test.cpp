@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/cuda/cuda.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 #include "unit/analyzer/cuda/maker.hpp"
 
 using namespace snapdiff;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 namespace snapdiff::test {
 

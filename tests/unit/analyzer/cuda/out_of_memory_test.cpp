@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "analyzer/base/pinning.hpp"
 #include "analyzer/cuda/cuda.hpp"
-#include "snapdiff/pinning.hpp"
 #include "unit/analyzer/cuda/maker.hpp"
 
 using namespace snapdiff;

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/function_name.hpp"
 
 using namespace snapdiff::diff;
 

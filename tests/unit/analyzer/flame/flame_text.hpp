@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "analyzer/base/frame_text.hpp"
 #include "snapdiff/flame.hpp"
-#include "snapdiff/frame_text.hpp"
 
 namespace snapdiff::test {
 

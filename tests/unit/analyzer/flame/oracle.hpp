@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/frame_text.hpp"
 #include "analyzer/flame/flame_tree.hpp"
-#include "snapdiff/frame_text.hpp"
 #include "unit/analyzer/flame/flame_text.hpp"
 
 namespace snapdiff::test {

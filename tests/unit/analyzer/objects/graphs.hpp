@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "snapdiff/object_graph.hpp"
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/object_graph.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 /// Object graphs for tests, built by hand: nodes by name, then references.
 namespace objects_test {

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "unit/analyzer/postmortem/told.hpp"
 
 using namespace snapdiff;

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/render/render.hpp"
-#include "snapdiff/number_text.hpp"
 #include "snapdiff/story.hpp"
 #include "unit/analyzer/graph/fake_report.hpp"
 

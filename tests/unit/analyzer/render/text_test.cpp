@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "analyzer/base/markup_text.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/typesetter.hpp"
-#include "snapdiff/markup_text.hpp"
 
 using namespace snapdiff::render;
 

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// Reports made by hand: the report module is tested without the diff engine.
 namespace snapdiff::fakes {

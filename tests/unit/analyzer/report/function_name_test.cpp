@@ -1,5 +1,5 @@
-#include "snapdiff/function_name.hpp"
-#include "snapdiff/frame_kind.hpp"
+#include "analyzer/base/function_name.hpp"
+#include "analyzer/base/frame_kind.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,4 +1,4 @@
-#include "snapdiff/number_text.hpp"
+#include "analyzer/base/number_text.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/report/report.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 using namespace snapdiff;
 

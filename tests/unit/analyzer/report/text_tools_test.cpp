@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "analyzer/base/printable.hpp"
 #include "analyzer/report/headline.hpp"
-#include "snapdiff/printable.hpp"
 
 using namespace snapdiff::report;
 using snapdiff::printable;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
-#include "snapdiff/validate.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
+#include "analyzer/base/validate.hpp"
 
 /// Snapshots of one program, each read from a file of its own, that come to share a dictionary.
 namespace snapdiff::session {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 /// Snapshots of a made-up process: a random call tree, objects of one size per stack, four columns
 /// as Go's heap profiles have them.

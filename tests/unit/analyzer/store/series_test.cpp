@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/store/store.hpp"
-#include "snapdiff/parallel.hpp"
 #include "support/same_content.hpp"
 #include "unit/analyzer/store/made_series.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 /// Small snapshots for the store's tests.
 namespace snapdiff::test {

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "snapdiff/snapshot_builder.hpp"
-#include "snapdiff/validate.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
+#include "analyzer/base/validate.hpp"
 #include "unit/analyzer/symbols/built_program.hpp"
 #include "unit/analyzer/symbols/symbols_support.hpp"
 

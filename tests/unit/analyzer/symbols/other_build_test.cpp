@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/symbols/symbols.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 using namespace snapdiff;
 

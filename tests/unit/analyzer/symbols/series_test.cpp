@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "analyzer/base/validate.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/validate.hpp"
 #include "unit/analyzer/symbols/symbols_support.hpp"
 
 using namespace snapdiff;

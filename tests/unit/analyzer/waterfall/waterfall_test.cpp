@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/waterfall/make_waterfall.hpp"
-#include "snapdiff/snapshot_builder.hpp"
 
 using namespace snapdiff;
 

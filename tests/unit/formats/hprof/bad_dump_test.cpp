@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/registry.hpp"
 #include "hprof_bytes.hpp"
-#include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::test;

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/object_graph.hpp"
 #include "support/object_graph_text.hpp"
 
 using namespace snapdiff;

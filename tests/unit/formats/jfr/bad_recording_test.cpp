@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/registry.hpp"
 #include "jfr_bytes.hpp"
-#include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::test;

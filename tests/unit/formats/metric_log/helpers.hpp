@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/importer.hpp"
 #include "formats/metric_log/metric_log_importer.hpp"
-#include "snapdiff/importer.hpp"
 
 namespace snapdiff::test {
 

@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include "analyzer/base/validate.hpp"
 #include "formats/registry.hpp"
 #include "proto_bytes.hpp"
 #include "read_back.hpp"
-#include "snapdiff/validate.hpp"
 
 using namespace proto_bytes;
 using namespace snapdiff;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/importer.hpp"
 
 namespace snapdiff::test {
 

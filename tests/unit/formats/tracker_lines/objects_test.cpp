@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/object_graph.hpp"
 #include "helpers.hpp"
-#include "snapdiff/object_graph.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::test;

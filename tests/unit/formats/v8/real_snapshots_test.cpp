@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/registry.hpp"
-#include "snapdiff/object_graph.hpp"
 #include "support/object_graph_text.hpp"
 
 using namespace snapdiff;

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "analyzer/base/object_graph.hpp"
 #include "formats/v8/v8_importer.hpp"
-#include "snapdiff/object_graph.hpp"
 #include "support/memory_input.hpp"
 
 namespace snapdiff::test {

@@ -1,4 +1,4 @@
-#include "snapdiff/size_text.hpp"
+#include "analyzer/base/size_text.hpp"
 
 #include <cctype>
 #include <charconv>

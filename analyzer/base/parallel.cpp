@@ -1,4 +1,4 @@
-#include "snapdiff/parallel.hpp"
+#include "analyzer/base/parallel.hpp"
 
 #include <future>
 #include <system_error>

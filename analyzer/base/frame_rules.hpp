@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "snapdiff/frame_kind.hpp"
+#include "analyzer/base/frame_kind.hpp"
 
 /// The tables of frame_kind(), one for each language. Of a name the first rule that fits decides, of a file as well; a
 /// name outweighs its file, but for those of kind start.

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/number_text.hpp"
 #include "snapdiff/api.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/number_text.hpp"
 
 /// Figures as words: counts of things, spans and moments of time.
 namespace snapdiff {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "snapdiff/frame_kind.hpp"
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/frame_kind.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "snapdiff/growth.hpp"
 
 namespace snapdiff {

@@ -1,4 +1,4 @@
-#include "snapdiff/nearest.hpp"
+#include "analyzer/base/nearest.hpp"
 
 #include <algorithm>
 #include <utility>

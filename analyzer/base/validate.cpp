@@ -1,4 +1,4 @@
-#include "snapdiff/validate.hpp"
+#include "analyzer/base/validate.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "snapdiff/toml_bounds.hpp"
+#include "analyzer/base/toml_bounds.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/hash_index.hpp"
 #include "snapdiff/api.hpp"
-#include "snapdiff/hash_index.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
 

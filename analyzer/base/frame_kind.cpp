@@ -1,4 +1,4 @@
-#include "snapdiff/frame_kind.hpp"
+#include "analyzer/base/frame_kind.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "snapdiff/frame_rules.hpp"
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/frame_rules.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff {

@@ -1,4 +1,4 @@
-#include "snapdiff/words.hpp"
+#include "analyzer/base/words.hpp"
 
 #include <array>
 #include <chrono>

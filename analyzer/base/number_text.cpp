@@ -1,4 +1,4 @@
-#include "snapdiff/number_text.hpp"
+#include "analyzer/base/number_text.hpp"
 
 #include <array>
 #include <charconv>

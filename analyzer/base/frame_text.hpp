@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/base/number_text.hpp"
 #include "snapdiff/growth.hpp"
-#include "snapdiff/number_text.hpp"
 
 namespace snapdiff {
 

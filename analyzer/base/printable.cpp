@@ -1,4 +1,4 @@
-#include "snapdiff/printable.hpp"
+#include "analyzer/base/printable.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "snapdiff/importer.hpp"
+#include "analyzer/base/importer.hpp"
 
 #include <utility>
 

@@ -1,10 +1,10 @@
-#include "snapdiff/snapshot_builder.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
 
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/base/validate.hpp"
 #include "snapdiff/checked.hpp"
-#include "snapdiff/validate.hpp"
 
 namespace snapdiff {
 namespace {

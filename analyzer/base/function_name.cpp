@@ -1,4 +1,4 @@
-#include "snapdiff/function_name.hpp"
+#include "analyzer/base/function_name.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/large_pages.hpp"
 #include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/large_pages.hpp"
 
 namespace snapdiff {
 
