@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "analyzer/cli/addresses.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
@@ -60,12 +61,14 @@ int run_diff(const Arguments& arguments) {
                    "  any: what was last compared",
                    {"snapdiff a.heap b.heap", "snapdiff diff @first @last --by function --cum",
                     "snapdiff diff a.heap b.heap --focus 'leak_' -o leak.csv"});
-  add_options(line, options,
-              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(
+      line, options,
+      kTakesOperands | kFetches | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   line.flag("--steps", options.steps, "a table for each step of a series");
   line.flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
   add_file_options(line, options);
   if (const auto code = line.parse(arguments)) return *code;
+  fetch_operands(options);
 
   const std::optional<PictureForm> picture = chosen_picture(line, options);
   if (picture) check_drawing(*picture);

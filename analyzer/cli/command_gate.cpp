@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "analyzer/base/number_text.hpp"
+#include "analyzer/cli/addresses.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -70,13 +71,15 @@ int run_gate(const Arguments& arguments) {
       {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step", "snapdiff gate rss.log --budget 1MiB/h",
        "snapdiff gate heaps/ --budgets leaks.toml --junit gate.xml --sarif gate.sarif",
        "snapdiff gate heaps/ --accept leak_log --until 2026-12-31"});
-  add_options(line, options,
-              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(
+      line, options,
+      kTakesOperands | kFetches | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   add_gate_options(line, wanted);
   bool last = false;
   line.flag("--last", last, "judge what was last compared, in place of operands");
   line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   if (const auto code = line.parse(arguments)) return *code;
+  fetch_operands(options);
   if (last != (options.operands.empty() && options.series.empty()))
     fail({ErrorCode::usage, last ? "--last: found operands, expected none"
                                  : "a gate needs operands, as 'snapdiff gate heaps/'; --last judges what was last "

@@ -143,6 +143,26 @@ Option& CommandLine::size(std::string_view names, std::optional<std::int64_t>& o
   });
 }
 
+Option& CommandLine::duration(std::string_view names, std::optional<std::chrono::milliseconds>& out,
+                              std::string_view help) {
+  return declare(names, "TIME", help, [&out](const std::string& text) -> Status {
+    constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> kUnits = {
+        {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}}};
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, failure] = std::from_chars(text.data(), end, value);
+    const auto* const unit = std::find_if(kUnits.begin(), kUnits.end(), [&, at = at](const auto& one) {
+      return one.first == std::string_view(at, static_cast<std::size_t>(end - at));
+    });
+    const double time = unit == kUnits.end() ? 0 : value * static_cast<double>(unit->second);
+    constexpr double kLongest = 31.0 * 24 * 3'600'000;
+    if (failure != std::errc{} || !(time >= 1 && time <= kLongest))
+      return Error{ErrorCode::usage, "found '" + text + "', expected a time like 500ms, 30s, 5m or 2h"};
+    out = std::chrono::milliseconds(static_cast<std::int64_t>(time));
+    return ok();
+  });
+}
+
 Result<std::int64_t> CommandLine::parse_count(const std::string& text, CountRange range) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();

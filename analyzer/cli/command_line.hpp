@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -75,6 +76,8 @@ class CommandLine {
   }
   /// A size of at least `least` bytes.
   Option& size(std::string_view names, std::optional<std::int64_t>& out, std::int64_t least, std::string_view help);
+  /// A time like 500ms, 30s, 5m or 2h.
+  Option& duration(std::string_view names, std::optional<std::chrono::milliseconds>& out, std::string_view help);
   /// Heading in the help of the options that are declared from here on: input, filter, symbols, store, output; "" =
   /// those of the command alone.
   void group(std::string_view name) { group_ = name; }

@@ -1,3 +1,4 @@
+#include "analyzer/cli/addresses.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
@@ -13,9 +14,11 @@ int run_top(const Arguments& arguments) {
                    "  OPERAND is a file, - (stdin), @3, @last or SERIES#3 (@last); of a CUDA snapshot "
                    "also\n  a moment: run.pickle@peak, @3@oom",
                    {"snapdiff top svc.0012.heap -n 5", "snapdiff top @last --by function --cum"});
-  add_options(line, options, kTakesOperands | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(line, options,
+              kTakesOperands | kFetches | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   line.flag("--counters", options.counters, "values of counters (HeapSys, rss) instead of stacks");
   if (const auto code = line.parse(arguments)) return *code;
+  fetch_operands(options);
   if (options.operands.empty()) options.operands.emplace_back("@last");
   if (options.operands.size() > 1) {
     fail({ErrorCode::usage, "top takes one snapshot: found " + std::to_string(options.operands.size())});

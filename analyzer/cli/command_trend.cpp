@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "analyzer/cli/addresses.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/progress.hpp"
@@ -45,8 +46,9 @@ int run_trend(const Arguments& arguments) {
       "  are ranked",
       {"snapdiff trend heaps/", "snapdiff trend web.*.heap --limit 24GiB --by function",
        "snapdiff trend --loops 7 after-*.heap", "snapdiff trend --triple idle.pb.gz busy.pb.gz idle-again.pb.gz"});
-  add_options(line, options,
-              kTakesOperands | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
+  add_options(
+      line, options,
+      kTakesOperands | kFetches | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   line.size("--limit", wanted.limit, 1, "say when the total will reach this");
   line.size("--floor", wanted.floor, 0,
             "rows that change less are minor (0.2 % of the largest\n"
@@ -61,6 +63,7 @@ int run_trend(const Arguments& arguments) {
   line.flag("--counters", options.counters, "counters (HeapSys, rss) instead of stacks");
   add_file_options(line, options);
   if (const auto code = line.parse(arguments)) return *code;
+  fetch_operands(options);
   if (wanted.loops && wanted.triple) fail({ErrorCode::usage, "--loops and --triple: found both, expected one of them"});
 
   const std::optional<PictureForm> picture = chosen_picture(line, options);

@@ -30,6 +30,8 @@ std::span<const Command> commands() {
       Command{"retained", run_retained},
       Command{"paths", run_paths},
       Command{"waterfall", run_waterfall},
+      Command{"run", run_run},
+      Command{"watch", run_watch},
       Command{"mcp", run_mcp},
       Command{"overview", run_overview},
 #ifdef SNAPDIFF_HAS_FLEET
@@ -87,7 +89,8 @@ usage: snapdiff A B [C ...]          compare files, oldest first
        snapdiff COMMAND [options]
 
 look
-  diff [REF REF]    growth per stack between two snapshots, or over a series
+  diff [REF REF]    growth per stack between two snapshots, or over a series;
+                    diff, trend, gate, top also read http://HOST/debug/pprof/heap
   trend [REF...]    leak or not: slope and verdict per stack over a series
   top REF           heaviest stacks of one snapshot
   peek RE [REF REF] callers and callees of a function, with their growth
@@ -106,6 +109,8 @@ share
   render --retained                       what keeps what alive, object graphs
   export --pprof|--folded|--speedscope|--csv|--jsonl|--plain-sqlite
 automate
+  run -- PROGRAM    run a program so that it leaves snapshots, then judge them
+  watch DIR|URL     a line for each snapshot that comes; --until growing
   gate [REF...]     fail when growth breaks a budget
   import FILE...    read snapshots into the store
   sql [QUERY]       SQL over the store

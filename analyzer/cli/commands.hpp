@@ -38,6 +38,8 @@ int run_merge(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_formats(const Arguments& arguments);
 int run_overview(const Arguments& arguments);
+int run_run(const Arguments& arguments);
+int run_watch(const Arguments& arguments);
 int run_mcp(const Arguments& arguments);
 int run_sql(const Arguments& arguments);
 int run_symbolize(const Arguments& arguments);

@@ -42,6 +42,13 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
               "this series of the store, or of a folder that holds\n"
               "several; files that are stored go to it");
   }
+  if ((groups & kFetches) != 0) {
+    line.duration("--every", options.every, "an address again and again: a series; with --count");
+    line.count("--count", options.count, {1, 1'000'000}, "how many snapshots");
+    line.texts("--header", "LINE", options.headers, "'Name: value' for addresses; repeatable");
+    line.count("--timeout", options.timeout_seconds, {1, 86'400}, "seconds that one answer may take (60)");
+    line.text("--into", "DIR", options.into, "folder for what is fetched (heaps-HOST)");
+  }
   if ((groups & kTakesView) != 0) {
     line.group("filter");
     line.text("--metric", "NAME", options.metric, "what to count (in-use bytes)");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,11 @@ struct Options {
   std::string output;
   bool open = false;
   std::string series;
+  std::vector<std::string> headers;                ///< of addresses
+  std::optional<std::chrono::milliseconds> every;  ///< between two snapshots of an address
+  std::optional<std::size_t> count;                ///< how many
+  std::int64_t timeout_seconds = 60;
+  std::string into;  ///< folder for what is fetched
 };
 
 /// Which groups of options a command takes.
@@ -63,6 +69,7 @@ enum OptionGroup : unsigned {
   kTakesCount = 128,   ///< -n alone
   kTakesSeries = 256,  ///< --series
   kAsksFleet = 512,    ///< --by takes what instances have, too
+  kFetches = 1024,     ///< operands may be addresses (addresses.hpp)
 };
 
 void add_options(CommandLine& line, Options& options, unsigned groups);

@@ -1,12 +1,8 @@
 #include "analyzer/fleet/http.hpp"
 
-#define CURL_DISABLE_TYPECHECK  // it wraps functions that are called through pointers here
-#include <curl/curl.h>
-#include <dlfcn.h>
 #include <libdeflate.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -14,51 +10,6 @@
 
 namespace snapdiff::fleet {
 namespace {
-
-/// libcurl, opened when the first connection is asked for: linked, its thirty libraries would double the time that
-/// every other command takes to start. Functions are null where it is not installed.
-struct CurlLibrary {
-  decltype(&curl_global_init) global_init = nullptr;
-  decltype(&curl_easy_init) easy_init = nullptr;
-  decltype(&curl_easy_reset) easy_reset = nullptr;
-  decltype(&curl_easy_setopt) easy_setopt = nullptr;
-  decltype(&curl_easy_perform) easy_perform = nullptr;
-  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
-  decltype(&curl_easy_strerror) easy_strerror = nullptr;
-  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
-  decltype(&curl_slist_append) slist_append = nullptr;
-  decltype(&curl_slist_free_all) slist_free_all = nullptr;
-  bool is_open = false;
-};
-
-template <class Function>
-bool find_in(void* library, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(::dlsym(library, name));
-  return out != nullptr;
-}
-
-CurlLibrary open_curl() {
-  CurlLibrary curl;
-  // By name alone: the loader looks where it looks for every library of the system.
-  void* const library = ::dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return curl;
-  curl.is_open =
-      find_in(library, "curl_global_init", curl.global_init) && find_in(library, "curl_easy_init", curl.easy_init) &&
-      find_in(library, "curl_easy_reset", curl.easy_reset) && find_in(library, "curl_easy_setopt", curl.easy_setopt) &&
-      find_in(library, "curl_easy_perform", curl.easy_perform) &&
-      find_in(library, "curl_easy_getinfo", curl.easy_getinfo) &&
-      find_in(library, "curl_easy_strerror", curl.easy_strerror) &&
-      find_in(library, "curl_easy_cleanup", curl.easy_cleanup) &&
-      find_in(library, "curl_slist_append", curl.slist_append) &&
-      find_in(library, "curl_slist_free_all", curl.slist_free_all) && curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return curl;
-}
-
-/// The same for the whole process; threads wait for the first.
-const CurlLibrary& curl_library() {
-  static const CurlLibrary curl = open_curl();
-  return curl;
-}
 
 constexpr std::size_t kMostText = std::size_t{64} << 20;
 constexpr std::size_t kMostError = std::size_t{64} << 10;
@@ -122,33 +73,14 @@ std::string server_words(std::string text) {
 
 }  // namespace
 
-struct Client::Handle {
-  CURL* curl = nullptr;
-  Handle() {
-    if (curl_library().is_open) curl = curl_library().easy_init();
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (curl != nullptr && curl_library().is_open) curl_library().easy_cleanup(curl);
-  }
-};
-
-/// One request and what comes back.
+/// What comes back of one request.
 struct Client::Exchange {
-  CURL* curl = nullptr;
   const Reader* reader = nullptr;
   std::string pending;
   std::string refusal;
   std::optional<Error> failure;
 
-  static std::size_t take(char* data, std::size_t, std::size_t size, void* self) {
-    return static_cast<Exchange*>(self)->take_bytes({data, size}) ? size : 0;
-  }
-
-  bool take_bytes(std::string_view bytes) {
-    long status = 0;
-    if (curl_library().is_open) curl_library().easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  bool take(int status, std::string_view bytes) {
     if (status != 200) {
       refusal += bytes.substr(0, kMostError - std::min(refusal.size(), kMostError));
       return true;
@@ -171,8 +103,7 @@ Client::Client(const Connection& to, std::string url)
       user_(to.user),
       password_(to.password),
       authority_(to.authority),
-      timeout_seconds_(to.timeout_seconds),
-      handle_(std::make_unique<Handle>()) {}
+      timeout_seconds_(to.timeout_seconds) {}
 Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
@@ -182,53 +113,22 @@ void Client::perform(std::string_view name, std::string_view target, std::string
   const auto failed = [&](ErrorCode code, const std::string& what) {
     fail({code, std::string(name) + ": " + what, std::nullopt, "server " + url_});
   };
-  CURL* const curl = handle_->curl;
-  if (curl == nullptr)
-    failed(ErrorCode::io, "libcurl.so.4 is not installed or cannot be started; on Debian: apt-get install libcurl4");
-  const CurlLibrary& library = curl_library();
-  library.easy_reset(curl);
-  const std::string address = url_ + "/?" + std::string(kSettings) + std::string(target);
-  curl_slist* headers = nullptr;
-  const auto header = [&](const std::string& line) { headers = library.slist_append(headers, line.c_str()); };
-  header("Expect:");
-  header("Content-Type: application/octet-stream");
-  if (!user_.empty()) header("X-ClickHouse-User: " + user_);
-  if (!password_.empty()) header("X-ClickHouse-Key: " + password_);
-  if (compressed) header("Content-Encoding: gzip");
-  const std::unique_ptr<curl_slist, decltype(library.slist_free_all)> kept(headers, library.slist_free_all);
-
+  http::Request request;
+  request.url = url_ + "/?" + std::string(kSettings) + std::string(target);
+  request.body = body;
+  request.authority = authority_;
+  request.quiet_seconds = timeout_seconds_;
+  request.headers = {"Expect:", "Content-Type: application/octet-stream"};
+  if (!user_.empty()) request.headers.push_back("X-ClickHouse-User: " + user_);
+  if (!password_.empty()) request.headers.push_back("X-ClickHouse-Key: " + password_);
+  if (compressed) request.headers.emplace_back("Content-Encoding: gzip");
   Exchange exchange;
-  exchange.curl = curl;
   exchange.reader = &reader;
-  std::array<char, CURL_ERROR_SIZE> words{};
-  library.easy_setopt(curl, CURLOPT_URL, address.c_str());
-  library.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-  library.easy_setopt(curl, CURLOPT_POST, 1L);
-  library.easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
-  library.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-  library.easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::take);
-  library.easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
-  library.easy_setopt(curl, CURLOPT_ERRORBUFFER, words.data());
-  library.easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip");
-  library.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  library.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-  library.easy_setopt(curl, CURLOPT_PROXY, "");  // servers are asked directly, whatever the environment says
-  library.easy_setopt(curl, CURLOPT_NETRC, CURL_NETRC_IGNORED);
-  library.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  library.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
-  library.easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  library.easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(timeout_seconds_));
-  library.easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
-  library.easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!authority_.empty()) library.easy_setopt(curl, CURLOPT_CAINFO, authority_.c_str());
-
-  const CURLcode code = library.easy_perform(curl);
-  long status = 0;
-  library.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  const Result<http::Answer> answer =
+      connection_.perform(request, [&](int status, std::string_view bytes) { return exchange.take(status, bytes); });
   if (exchange.failure) failed(exchange.failure->code, exchange.failure->message);
-  if (code != CURLE_OK)
-    failed(ErrorCode::io, words[0] != '\0' ? std::string(words.data()) : std::string(library.easy_strerror(code)));
-  if (status != 200) failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
+  if (!answer) failed(answer.error().code, answer.error().message);
+  if (answer->status != 200) failed(ErrorCode::io, "the server refused it: " + server_words(exchange.refusal));
   if (!exchange.pending.empty())
     failed(ErrorCode::malformed,
            "the answer ends within a row: " + std::to_string(exchange.pending.size()) + " bytes are left over");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/fleet/fleet.hpp"
+#include "analyzer/http/exchange.hpp"
 
 namespace snapdiff::fleet {
 
@@ -38,7 +39,6 @@ class Client {
   const std::string& url() const { return url_; }
 
  private:
-  struct Handle;
   struct Exchange;
   void perform(std::string_view name, std::string_view target, std::string_view body, bool compressed,
                const Reader& reader);
@@ -46,7 +46,7 @@ class Client {
   std::string url_;
   std::string user_, password_, authority_;
   std::int64_t timeout_seconds_ = 300;
-  std::unique_ptr<Handle> handle_;
+  http::Connection connection_;
 };
 
 /// An address as we ask it, without a slash at its end. Errors: usage, without the text where it may hold a password.

@@ -85,6 +85,9 @@ std::optional<Operand> stored_moment(const std::string& text) {
 Result<Operand> parse_operand(const std::string& text) {
   if (text == "-") return Operand{text, PathOperand{"-", "", false}};
   if (auto path = existing_path(text)) return Operand{text, *std::move(path)};
+  if (text.starts_with("http://") || text.starts_with("https://"))
+    return Error{ErrorCode::usage,
+                 "'" + text + "' is an address: expected a file; diff, trend, gate, top and watch read addresses"};
   if (auto stored = stored_reference(text)) return *std::move(stored);
   if (const auto at = text.rfind('@'); at != std::string::npos && at > 0) {
     if (auto path = existing_path(text.substr(0, at)); path && !path->is_directory) {
