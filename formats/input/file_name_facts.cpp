@@ -9,10 +9,11 @@ namespace snapdiff::formats {
 namespace {
 
 constexpr std::string_view kExtensions[] = {
-    "gz",          "zst",          "zstd",   "xz",    "lz4",    "heap", "pb",   "pprof", "prof",
-    "profile",     "heapz",        "txt",    "out",   "raw",    "bin",  "json", "dump",  "jsonl",
-    "sym",         "symbolized",   "growth", "hprof", "pickle", "pkl",  "dat",  "log",   "proto",
-    "tracemalloc", "heapsnapshot", "sdt",    "csv",   "xml",    "dot",  "html"};
+    "gz",          "zst",          "zstd",      "xz",     "lz4",    "heap", "pb",   "pprof",       "prof",
+    "profile",     "heapz",        "txt",       "out",    "raw",    "bin",  "json", "dump",        "jsonl",
+    "sym",         "symbolized",   "growth",    "hprof",  "pickle", "pkl",  "dat",  "log",         "proto",
+    "tracemalloc", "heapsnapshot", "sdt",       "csv",    "xml",    "dot",  "html", "heapprofile", "hpy",
+    "jfr",         "otlp",         "collapsed", "folded", "austin"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_separator(char c) { return c == '.' || c == '-' || c == '_'; }
@@ -99,6 +100,16 @@ std::optional<FileNameFacts> numbered_name(std::string_view name) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+/// `step0.lineno`: the number stands before a word, which stays in the stem.
+std::optional<FileNameFacts> number_before_word(std::string_view name) {
+  std::string_view before = name;
+  const std::string_view word = cut_last(before, '.');
+  if (word.empty() || !is_letter(word.front())) return std::nullopt;
+  std::optional<FileNameFacts> facts = numbered_name(before);
+  if (facts) facts->stem.append(".").append(word);
+  return facts;
+}
+
 struct Rank {
   std::int64_t number = 0;
   std::size_t end = 0;  ///< after its digits
@@ -132,6 +143,7 @@ FileNameFacts file_name_facts(std::string_view path) {
   if (!facts) facts = dated_name(name);
   const std::optional<Rank> rank = rank_in(name);
   if (!facts && !(rank && rank->end == name.size())) facts = numbered_name(name);
+  if (!facts && !rank) facts = number_before_word(name);
   if (!facts) facts = FileNameFacts{std::nullopt, std::nullopt, std::string(name)};
   if (rank) facts->rank = rank->number;
   while (!facts->stem.empty() && is_separator(facts->stem.back())) facts->stem.pop_back();

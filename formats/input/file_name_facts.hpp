@@ -27,6 +27,7 @@ struct FileNameFacts {
 ///   PREFIX.NNNN.heap                   gperftools
 ///   PREFIX-YYYYMMDD-HHMMSS.EXT         time of day; the sequence is the number YYYYMMDDHHMMSS
 ///   PREFIX[.-_]N.EXT, PREFIXN.EXT      anything numbered, but for the number of a rank
+///   PREFIXN.WORD.EXT                   the same with a word behind the number, which stays in the stem
 /// A rank is the word "rank" with a number, "rank3", "rank_3" or "rank-3", anywhere in the name.
 FileNameFacts file_name_facts(std::string_view path);
 

@@ -143,6 +143,7 @@ bool take_length(std::string_view head, std::size_t& at, std::size_t& length) {
 bool begins_with_dictionary(std::string_view head) {
   std::size_t at = 1, length = 0;
   if (head.empty() || head[0] != '\x12' || !take_length(head, at, length)) return false;
+  head = head.substr(0, at + std::min(length, head.size() - at));
   for (int field = 0; field < 16 && at < head.size(); ++field) {
     const auto tag = static_cast<unsigned char>(head[at++]);
     if (!take_length(head, at, length) || (tag & 7) != 2 || tag >> 3 > 7) return false;

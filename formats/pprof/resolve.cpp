@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/base/rest_row.hpp"
 #include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::pprof {
@@ -26,6 +27,12 @@ std::string normal_build_id(std::string_view text) {
     }
   }
   return out;
+}
+
+/// Rows that stand for no code, as snapdiff writes them: a frame with nothing but such a name.
+bool is_pseudo_row(std::string_view name) {
+  constexpr std::string_view kTexts[] = {kNoStackRecorded, kUnattributed, kStackCut, kBelowThreshold};
+  return std::find(std::begin(kTexts), std::end(kTexts), name) != std::end(kTexts);
 }
 
 bool is_short_run(std::span<const FrameId> frames) {
@@ -107,6 +114,16 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
   }
   const std::size_t end =
       row + 1 < tables.locations.size() ? tables.locations[row + 1].first_line : tables.lines.size();
+  if (end == location.first_line + 1 && location.address == 0) {
+    const std::uint32_t function = function_row_.find(tables.lines[location.first_line].function_id);
+    if (function != NumberRows::kAbsent) {
+      const std::string_view name = tables.text(tables.functions[function].name, tables.functions[function].offset);
+      if (is_pseudo_row(name)) {
+        frame_.push_back(builder.pseudo_frame(name));
+        return;
+      }
+    }
+  }
   for (std::size_t i = location.first_line; i < end; ++i) {
     const RawLine& line = tables.lines[i];
     const std::uint32_t function = line.function_id == 0 ? NumberRows::kAbsent : function_row_.find(line.function_id);

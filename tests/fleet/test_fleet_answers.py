@@ -3,11 +3,15 @@ import glob
 import json
 import os
 import re
+import sys
 import unittest
 
 import servers
 from fleet_case import HOUR, FleetTest
 from heaps import INUSE, SOURCE, pprof
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
+from samples import samples  # noqa: E402
 
 SERIES = os.path.normpath(os.path.join(SOURCE, "..", "shared", "data", "pprof", "series"))
 CORPUS = os.environ.get("SNAPDIFF_FLEET_CORPUS")
@@ -84,6 +88,32 @@ class SameAsFiles(FleetTest):
             self.make_tables()
             self.compare(name, files, first, last)
         print("%d cases of the corpus compared" % len(cases))
+
+    def test_samples_give_the_answers_of_their_files(self):
+        """The smallest series or pair of each folder of tests/data: one instance says what its files say."""
+        best = {}
+        for name, files in samples():
+            folder, size = os.path.dirname(name), sum(map(os.path.getsize, files))
+            if len(files) > 1 and (folder not in best or size < best[folder][0]):
+                best[folder] = (size, name, files)
+        compared = 0
+        for number, (_, name, files) in enumerate(best.values()):
+            command = "trend" if len(files) > 2 else "diff"
+            done = self.run_any(command, *files, "--as", "json", "--db", ":memory:")
+            if done.returncode or not done.stdout.strip() or "story" not in (expected := json.loads(done.stdout)):
+                continue  # counters
+            instance = "i%d" % number
+            _, err = self.push(*files, "--service", "svc", "--instance", instance)
+            if "%d snapshots of svc, %s" % (len(files), instance) not in err:
+                continue  # files of several moments: a pair takes one of each
+            with self.subTest(sample=name):
+                found = json.loads(self.fleet(command, "--service", "svc", "--instance", instance, "--as", "json")[0])
+                found["notes"] = [note for note in found["notes"] if not note["text"].startswith("1 instance")]
+                if command == "diff":
+                    found, expected = with_names_of_sides(found), with_names_of_sides(expected)
+                self.assertEqual(without_refs(found), without_refs(expected))
+                compared += 1
+        print("%d samples compared" % compared)
 
     def compare(self, name, files, first, last, pushed=None):
         """What files say, what their instance says; the moments that a diff compares. `pushed`: what the push says of a series,

@@ -36,6 +36,12 @@ TEST_CASE("file names: number, process and stem") {
       {"heap.1700000000.pb.gz", 1700000000, kNone, "heap"},
       {"heap-20240131-235959.pb.gz", 20240131235959, kNone, "heap"},
       {"heap.20240131T2359.pb", 20240131235900, kNone, "heap"},
+      {"series.001.heapprofile", 1, kNone, "series"},
+      {"heap.2.hpy", 2, kNone, "heap"},
+      {"leak-7.jfr.xz", 7, kNone, "leak"},
+      // a word behind the number, which tells two series apart
+      {"py3.11-nf25-step0.lineno.txt", 0, kNone, "py3.11-nf25-step.lineno"},
+      {"step12.traceback.txt", 12, kNone, "step.traceback"},
       // nothing to be read off
       {"heap.pb.gz", kNone, kNone, "heap"},
       {"heap", kNone, kNone, "heap"},
