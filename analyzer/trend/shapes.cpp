@@ -93,7 +93,7 @@ class Fitter {
     fit_.tables = &tables_;
     fit_.shapes.clear();
     fit_.cuts.clear();
-    fit_.cycle_period = 0;
+    fit_.cycle_period = fit_.knee = 0;
     fit_.mean = std::accumulate(values.begin(), values.end(), 0.0) / size_;
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     fit_.range = *most - *least;
@@ -336,7 +336,7 @@ class Fitter {
       const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
         const double spread = squares - sum * sum / size_;
-        ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, ry / spread);
+        if (ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, ry / spread)) fit_.knee = c;
       }
       if (n_ >= 6 && c <= n_ - 5) {
         // Products of t with min(t, c): t^2 up to c, c t beyond.

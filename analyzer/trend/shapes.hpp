@@ -99,6 +99,7 @@ struct Fit {
   std::size_t cycle_period = 0;   ///< of the best line with a cycle; 0: none was tried
   std::size_t wave = 0;           ///< of the best line with a wave: which of the tables'
   std::size_t bend = 0;           ///< last flat point of the best flat then line
+  std::size_t knee = 0;           ///< first flat point of the best ramp then flat
   std::vector<std::size_t> cuts;  ///< first point after each jump, of the best of one to three steps
   double mean = 0;
   double range = 0;

@@ -13,6 +13,8 @@ namespace {
 constexpr double kHarmless = .8;  // odds of step and warm-up together
 constexpr double kNoisy = .02;    // residual sd as a share of the level
 
+constexpr std::size_t kStartShare = 4;  // of the series: what is steady for three quarters is no warm-up
+
 /// Two doublings may be any two jumps.
 constexpr std::size_t kTableDoubles = 3;
 
@@ -118,6 +120,47 @@ double to_places(std::span<double> places) {
   return stretch;
 }
 
+/// A series as it is judged once: values without spikes, and what was taken out of them.
+struct Look {
+  std::span<const double> values;
+  const Tables& tables;
+  double stretch = 1;
+  std::size_t spikes = 0, waves = 0;
+};
+
+/// Returns whether the values rise by much.
+bool look_at(const Look& look, const Points& points, Fit& fit, Verdict& verdict) {
+  Findings found = find_out(look.values, look.tables, look.stretch, known_variance(look.values, points.error),
+                            points.error.sample, points.floor, fit);
+  found.spikes = look.spikes;
+  found.waves = look.waves;
+  verdict.p = found.p_of(Group::climbing);
+  verdict.slope = found.slope;
+  verdict.rise = found.rise;
+  set_band(found, verdict);
+  Said said = choose_word(found, points.unit, verdict);
+  verdict.word = std::move(said.word);
+  verdict.reason = std::move(said.reason);
+  return found.large && found.rise > 0;
+}
+
+/// A start-up that is most of the rise makes a steady climb after it look like a warm-up. The values after the first
+/// `start`, where they are most of the series, are judged alone.
+void look_after_start(Part part, std::size_t start, const Look& all, const Points& points, Fit& fit, Verdict& verdict) {
+  const std::size_t count = part.values.size();
+  if (start == 0 || start > count / kStartShare || count - start < kJudgedFrom * 2) return;
+  const Part rest{part.values.subspan(start), part.places.empty() ? part.places : part.places.subspan(start)};
+  const auto [least, most] = std::minmax_element(rest.values.begin(), rest.values.end());
+  if (*most <= *least || *most - *least < points.floor) return;
+  const double stretch = rest.places.empty() ? 1 : to_places(rest.places);
+  Verdict later;
+  look_at({rest.values, Tables::of(rest.values.size(), rest.places), all.stretch * stretch, all.spikes, 0}, points, fit,
+          later);
+  if (later.word != "GROWING") return;
+  later.reason = concat(later.reason, "; the first ", start, " are a start-up");
+  verdict = std::move(later);
+}
+
 void judge_shapes(Part part, const Points& points, Verdict& verdict) {
   const std::span<double> values = part.values;
   const std::size_t spikes = remove_spikes(values, known_variance(values, points.error));
@@ -130,23 +173,12 @@ void judge_shapes(Part part, const Points& points, Verdict& verdict) {
   const double stretch = part.places.empty() ? 1 : to_places(part.places);
   const Tables& tables = Tables::of(values.size(), part.places);
   thread_local Fit fit;
-  const auto look = [&](std::size_t waves) {
-    Findings found =
-        find_out(values, tables, stretch, known_variance(values, points.error), points.error.sample, points.floor, fit);
-    found.spikes = spikes;
-    found.waves = waves;
-    verdict.p = found.p_of(Group::climbing);
-    verdict.slope = found.slope;
-    verdict.rise = found.rise;
-    set_band(found, verdict);
-    Said said = choose_word(found, points.unit, verdict);
-    verdict.word = std::move(said.word);
-    verdict.reason = std::move(said.reason);
-    return found.large && found.rise > 0;
-  };
-  const bool may_climb = look(0);
+  Look look{values, tables, stretch, spikes, 0};
+  const bool may_climb = look_at(look, points, fit, verdict);
+  if (verdict.word == "SATURATING") return look_after_start(part, fit.knee, look, points, fit, verdict);
   if (!may_climb || verdict.word == "GROWING" || values.size() < kLong) return;
-  if (const std::size_t waves = take_out_waves(values, tables); waves > 0) look(waves);
+  look.waves = take_out_waves(values, tables);
+  if (look.waves > 0) look_at(look, points, fit, verdict);
 }
 
 /// The known values and where they are, in steps of the whole series. Reused: judging allocates nothing.

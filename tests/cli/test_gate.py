@@ -263,6 +263,16 @@ class Gate(CliTest):
         self.run_it("gate", "few.log", code=1)
         self.run_it("gate", "few.log", "--budget", "11%")
 
+    def test_a_leak_after_a_start_up_is_stopped(self):
+        """The start-up is most of the rise; the fixed version has it too."""
+        logs = os.path.join(SOURCE, "tests", "data", "metric_log")
+        out, _ = self.run_it("gate", os.path.join(logs, "startup-then-leak.dat"), code=1)
+        self.assertIn("GROWING", out)
+        out, _ = self.run_it("trend", os.path.join(logs, "startup-then-leak.dat"))
+        self.assertRegex(out, r"GROWING memory: \+2\d\d KiB per snapshot, .*; the first \d are a start-up")
+        out, _ = self.run_it("gate", os.path.join(logs, "startup-alone.dat"))
+        self.assertTrue(out.startswith("PASS"), out)
+
     def test_names_are_printable_in_markdown(self):
         for i in range(12):
             self.write("a.%02d.pb.gz" % i, pprof(INUSE, [(["le\x1b[31mak\u202e\x00", "main"], [i, 100000 + 30000 * i]), (["keep"], [1, 500000])]))

@@ -2,6 +2,7 @@
 restarts, clocks that are off, two processes under one name and rolling deploys.
 
 SNAPDIFF_FLEETS=40 draws so many fleets of 3 to 60 instances (minutes); else a few small ones."""
+import collections
 import json
 import os
 import random
@@ -131,32 +132,69 @@ class Instances(FleetTest):
             self.assertIn("fleet sql does not read", err)
         self.assertIn("2", self.fleet("sql", "SELECT count() AS n FROM %s.snapshot WHERE metric = 'inuse_space'" % self.database)[0])
 
+    def processes(self, name, steps, leaks):
+        """Two processes under one name, told apart by their ids; the second one may leak."""
+        for pid in (11, 12):
+            lines = [{"k": "header", "format": "snapdiff-tracker", "version": 1, "process": {"pid": pid, "host": name}}]
+            for s in range(steps):
+                grown = 100_000 * s if leaks and pid == 12 else 0
+                lines += [{"k": "snapshot", "id": str(s), "seq": s, "time": START + s * HOUR + pid},
+                          {"k": "live", "stack": ["cache_put (a.c:1)", "main (a.c:2)"], "bytes": 1_000_000 + grown, "count": 10},
+                          {"k": "live", "stack": ["parse (a.c:3)", "main (a.c:2)"], "bytes": 3_000_000, "count": 10},
+                          {"k": "end", "id": str(s), "rows": 2}]
+            file = self.write("%s.%d.sdt.jsonl" % (name, pid), "".join(json.dumps(line) + "\n" for line in lines))
+            self.push(file, "--service", "api", "--instance", name)
+
+    def draw_host(self, draw, name, leaks):
+        """Pushes what one host did; returns the instances that it has, and those of them that leak."""
+        steps = draw.randint(10, 16)
+        begin = START + draw.choice((0, 0, 0, draw.randrange(8 * HOUR)))
+        times = [begin + s * HOUR + draw.randrange(60) for s in range(steps)]
+        kind = draw.choice(("plain", "plain", "gap", "skewed", "restart", "deploy", "two processes"))
+        if kind == "two processes":
+            self.processes(name, steps, leaks)
+            return [name + " (process 1 of 2)", name + " (process 2 of 2)"], [name + " (process 2 of 2)"] if leaks else []
+        if kind == "gap":
+            del times[4:6]
+        if kind == "deploy":  # the name changes with the version
+            later = [times[-1] + (s + 1) * HOUR for s in range(steps)]
+            self.series(name + "-1", times, leaks, draw=draw)
+            self.series(name + "-2", later, leaks, version="2", draw=draw)
+            return [name + "-1", name + "-2"], [name + "-1", name + "-2"] if leaks else []
+        if kind == "restart":  # what leaked is free again, and leaks anew
+            self.series(name, times, leaks, draw=draw)
+            times = [times[-1] + (s + 1) * HOUR for s in range(steps)]
+        self.series(name, times, leaks, draw=draw, offset=draw.randrange(-1800, 1800) if kind == "skewed" else 0)
+        return [name], [name] if leaks else []
+
     def draw_fleet(self, number, most):
         draw = random.Random(number)
-        leaking = set()
-        hosts = draw.randint(3, most)
-        for i in range(hosts):
-            name, steps = "h%02d" % i, draw.randint(10, 16)
-            begin = START + draw.choice((0, 0, 0, draw.randrange(8 * HOUR)))
-            times = [begin + s * HOUR + draw.randrange(60) for s in range(steps)]
-            kind = draw.choice(("plain", "plain", "gap", "skewed"))
-            if kind == "gap":
-                del times[4:6]
-            leaks = draw.random() < 0.35
-            if leaks:
-                leaking.add(name)
-            self.series(name, times, leaks, draw=draw, offset=draw.randrange(-1800, 1800) if kind == "skewed" else 0)
-        return hosts, leaking
+        instances, leaking = set(), set()
+        for i in range(draw.randint(3, most)):
+            its, leaks = self.draw_host(draw, "h%02d" % i, draw.random() < 0.35)
+            instances.update(its)
+            leaking.update(leaks)
+        return instances, leaking
+
+    def grown_by_sql(self):
+        """Hosts that hold more than half of a leak's least more than at some other time: the sums of the snapshots, by plain SQL."""
+        text, _ = self.fleet("sql", "SELECT instance_name, max(total) - min(total) AS growth FROM %s.snapshot WHERE metric = 'inuse_space'"
+                             " GROUP BY instance_name HAVING growth > 400000 ORDER BY instance_name" % self.database, "--as", "csv")
+        return {line.split(",")[0].strip('"') for line in text.split()[1:]}
 
     def test_generated_fleets(self):
+        whole = collections.Counter()
         for number in range(FLEETS or 2):
             with self.subTest(fleet=number):
                 self.database = "f%d" % number
                 self.make_tables()
-                hosts, leaking = self.draw_fleet(number, 60 if FLEETS else 6)
+                instances, leaking = self.draw_fleet(number, 60 if FLEETS else 6)
                 found = self.gate(code=1 if leaking else 0)
-                named = {one["name"] for one in found["instances"] if one["result"] == "failed"}
-                self.assertEqual((len(found["instances"]), named), (hosts, leaking))
+                told = {one["name"]: one["result"] for one in found["instances"]}
+                self.assertEqual((set(told), {name for name, result in told.items() if result == "failed"}), (instances, leaking))
+                self.assertEqual(self.grown_by_sql(), {name.split(" ")[0] for name in leaking})
+                whole.update(fleets=1, instances=len(instances), leaking=len(leaking))
+                print(number, dict(whole), flush=True)
 
 
 if __name__ == "__main__":
