@@ -21,6 +21,8 @@ class Floor(unittest.TestCase):
             self.assertGreaterEqual(words.index(first[case]), words.index(least), case)
         for name, least in floor["at_least"].items():
             self.assertGreaterEqual(report["sums"][name], least, name)
+        for name, least in floor["unseen"].items():
+            self.assertGreaterEqual(report["halves"]["unseen"][name], least, f"unseen: {name}")
         for name, most in floor["at_most"].items():
             self.assertLessEqual(report["sums"][name], most, name)
 
