@@ -8,7 +8,6 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/session/importing.hpp"
 #include "analyzer/session/list_text.hpp"
-#include "analyzer/session/shared_times.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -25,8 +24,7 @@ std::vector<session::Operand> files_of(const Options& options) {
   return operands;
 }
 
-// What is in the series that were touched, where they are several, and where snapshots without a time stand among
-// those with.
+// Names the series that were touched, if there are several.
 void tell_series(const std::vector<store::SeriesInfo>& touched) {
   constexpr std::size_t kMostNamed = 8;
   std::vector<std::string> names;
@@ -35,8 +33,6 @@ void tell_series(const std::vector<store::SeriesInfo>& touched) {
     names.push_back(escape_for_terminal(series.name) + " (" + std::to_string(series.snapshots.size()) + ")");
   if (touched.size() > 1)
     say("series  " + std::to_string(touched.size()) + " series: " + session::list_and_more(names, kMostNamed));
-  for (const std::string& times : session::axis_lines(touched, session::shared_axis(touched)))
-    say("times   " + escape_for_terminal(times));
 }
 
 void tell_summary(const session::Import::Counts& counts, std::size_t refused, double seconds) {

@@ -7,7 +7,6 @@
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/report/json_writer.hpp"
 #include "analyzer/session/facts_text.hpp"
-#include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::cli {
@@ -53,13 +52,8 @@ std::string order_words(const store::SeriesInfo& series) {
 }
 
 std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
-  const SharedAxis axis = session::shared_axis(all);
-  bool any_estimate = false;
   std::string out;
-  for (std::size_t number = 0; number < all.size(); ++number) {
-    const store::SeriesInfo& series = all[number];
-    const EstimatedTimes& times = axis.series[number];
-    any_estimate = any_estimate || times.count > 0;
+  for (const store::SeriesInfo& series : all) {
     const std::size_t count = series.snapshots.size();
     out += (out.empty() ? "" : "\n") + std::string("SERIES ") + escape_for_terminal(series.name) + "   " +
            std::to_string(count) + (count == 1 ? " snapshot" : " snapshots, order: " + order_words(series)) + "\n";
@@ -73,15 +67,12 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
     const std::size_t cut = full || count <= kShort ? count : 3;
     const auto add = [&](std::size_t i) {
       const store::SnapshotInfo& info = series.snapshots[i];
-      const std::optional<std::int64_t>& estimated = times.estimated_ns[i];
       const auto* const main = session::main_total(info);
       const auto objects = total(info, "inuse_objects");
       rows.push_back({"@" + std::to_string(static_cast<std::int64_t>(info.id)), info.facts.format,
                       main != nullptr ? escape_for_terminal(session::value_text(main->first, main->second)) : "n/a",
                       objects ? count_text(*objects) : "n/a", info.facts.source.sha256.substr(0, 8),
-                      info.facts.taken_at_ns ? session::time_text(*info.facts.taken_at_ns)
-                      : estimated            ? session::estimate_text(*estimated)
-                                             : "-",
+                      info.facts.taken_at_ns ? session::time_text(*info.facts.taken_at_ns) : "-",
                       escape_for_terminal(std::string(base_name(info.facts.source.name)))});
     };
     for (std::size_t i = 0; i < cut; ++i) add(i);
@@ -92,7 +83,6 @@ std::string list_text(const std::vector<store::SeriesInfo>& all, bool full) {
              ")\n";
     }
   }
-  if (any_estimate) out += std::string("\n") + session::kEstimateNote + "\n";
   return out;
 }
 
@@ -105,19 +95,14 @@ std::string_view order_word(store::Order order) {
   return {};
 }
 
-void write_snapshot(report::JsonWriter& json, const store::SnapshotInfo& info,
-                    std::optional<std::int64_t> estimated_ns) {
+void write_snapshot(report::JsonWriter& json, const store::SnapshotInfo& info) {
   const SnapshotFacts& facts = info.facts;
-  const auto time = [&](std::string_view key, std::optional<std::int64_t> ns) {
-    json.field_or_null(key, ns ? session::time_text(*ns) : "");
-  };
   json.field("ref", "@" + std::to_string(static_cast<std::int64_t>(info.id)));
   json.field("position", info.series_position);
   json.field("source", facts.source.name);
   json.field("sha256", facts.source.sha256);
   json.field("format", facts.format);
-  time("taken_at", facts.taken_at_ns);
-  time("estimated_at", estimated_ns);
+  json.field_or_null("taken_at", facts.taken_at_ns ? session::time_text(*facts.taken_at_ns) : "");
   json.field_or_null("pid", facts.pid);
   json.object("labels", [&] {
     for (const auto& [key, value] : facts.labels) json.any_field(key, value);
@@ -130,18 +115,14 @@ void write_snapshot(report::JsonWriter& json, const store::SnapshotInfo& info,
 }
 
 std::string list_json(const std::vector<store::SeriesInfo>& all) {
-  const SharedAxis axis = session::shared_axis(all);
   return report::json_text(
       [&](report::JsonWriter& json) {
         json.field("schema", "snapdiff.list/1");
-        json.objects("series", all, [&](const store::SeriesInfo& series, std::size_t number) {
-          const EstimatedTimes& times = axis.series[number];
+        json.objects("series", all, [&](const store::SeriesInfo& series) {
           json.field("name", series.name);
           json.field("order", order_word(series.order));
-          json.field_or_null("no_estimate", times.why_not);
-          json.objects("snapshots", series.snapshots, [&](const store::SnapshotInfo& info, std::size_t i) {
-            write_snapshot(json, info, times.estimated_ns[i]);
-          });
+          json.objects("snapshots", series.snapshots,
+                       [&](const store::SnapshotInfo& info) { write_snapshot(json, info); });
         });
       },
       report::JsonLayout::indented);

@@ -24,7 +24,7 @@ struct RenderOptions : PictureOptions {
   bool pdf = false, svg = false, png = false, dot = false, html = false;
   session::MemoryPages memory;
   bool retained = false;
-  bool flame = false;
+  bool flame = false, current = false;
   std::string paper = "a4";
 
   std::string_view ending() const {
@@ -125,18 +125,7 @@ int render_retained(const Job& job) {
   return finish(job, session::draw_retained(loaded, job.wanted, job.request.watch), loaded);
 }
 
-constexpr std::array<std::pair<FlameWidth, const char*>, 4> kWidths = {{
-    {FlameWidth::baseline, "its width: the value before"},
-    {FlameWidth::current, "its width: the value after"},
-    {FlameWidth::both, "its width: all of either side"},
-    {FlameWidth::growth, "its width: growing stacks alone"},
-}};
-
-std::string width_option(std::size_t i) { return std::string("--").append(to_text(kWidths[i].first)); }
-
-using Widths = std::array<bool, kWidths.size()>;
-
-void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted, Widths& widths) {
+void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted) {
   line.flag("--pdf", wanted.pdf, "what grew and where, graph, table (default)");
   line.flag("--svg", wanted.svg, "the graph, text stays text").excludes("--pdf");
   line.flag("--png", wanted.png, "the graph as pixels").excludes("--pdf").excludes("--svg");
@@ -151,10 +140,7 @@ void declare_pictures(CommandLine& line, Options& options, RenderOptions& wanted
   line.text("--paper", "X", wanted.paper, "a4, letter (a4)").choices({"a4", "letter"});
   line.count("--max-nodes", wanted.max_nodes, {2, 2000}, "boxes drawn at most (40)");
   line.flag("--flame", wanted.flame, "flame graph of what came and what went");
-  for (std::size_t i = 0; i < kWidths.size(); ++i) {
-    Option& option = line.flag(width_option(i), widths[i], kWidths[i].second).needs("--flame");
-    for (std::size_t other = 0; other < i; ++other) option.excludes(width_option(other));
-  }
+  line.flag("--current", wanted.current, "its width: the value after").needs("--flame");
   line.flag("--open", options.open, "open the page in the browser (with --html)");
   line.flag("--timeline", wanted.memory.timeline,
             "totals over the series, in bands of what grew;\n"
@@ -217,12 +203,9 @@ int run_render(const Arguments& arguments) {
       {"snapdiff render --pdf", "snapdiff render --svg @1 @12 -o growth.svg",
        "snapdiff render --flame -o flame.svg a.heap b.heap", "snapdiff render --timeline --segments run.pickle"});
   add_options(line, options, kTakesOperands | kTakesSeries | kTakesView | kReadsFiles | kTakesSymbols);
-  Widths widths{};
-  declare_pictures(line, options, wanted, widths);
+  declare_pictures(line, options, wanted);
   if (const auto code = line.parse(arguments)) return *code;
-  for (std::size_t i = 0; i < kWidths.size(); ++i) {
-    if (widths[i]) wanted.width = kWidths[i].first;
-  }
+  if (wanted.current) wanted.width = FlameWidth::current;
   choose_form(options, wanted);
 
   check_kinds(wanted);

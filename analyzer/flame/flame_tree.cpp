@@ -34,18 +34,7 @@ struct Figures {
 
 /// Parts of one 64-bit sum each: neither addition can overflow.
 std::uint64_t weight_of(const Figures& row, FlameWidth width) {
-  switch (width) {
-    case FlameWidth::change: return magnitude(row.grew) + magnitude(row.shrank);
-    case FlameWidth::baseline: return magnitude(row.value.baseline);
-    case FlameWidth::current: return magnitude(row.value.current);
-    case FlameWidth::both:
-      // Negative values are in snapshots that are differences; there, no part is common to both sides.
-      if (row.value.baseline < 0 || row.value.current < 0)
-        return std::max(magnitude(row.value.baseline), magnitude(row.value.current));
-      return magnitude(row.value.baseline) + magnitude(row.grew);
-    case FlameWidth::growth: return magnitude(row.grew);
-  }
-  return 0;
+  return width == FlameWidth::change ? magnitude(row.grew) + magnitude(row.shrank) : magnitude(row.value.current);
 }
 
 Error beyond(std::string_view what) {

@@ -64,7 +64,7 @@ struct CountersPage {
   CounterReport counters;
 };
 /// Series of any kinds on one axis of time, one panel each, first the one given first.
-///   points   in the order of the series; `estimated`: its time is no fact
+///   points   in the order of the series
 ///   metric   what the values are: "inuse_space"; unit "bytes" or another
 ///   remark   what else the head of the panel says, "" for nothing
 /// All pages of one document have the same first_ns and last_ns, so that panels can be laid beside each other.
@@ -72,7 +72,6 @@ struct AxisPage {
   struct Point {
     std::int64_t time_ns = 0;
     std::int64_t value = 0;
-    bool estimated = false;
   };
   struct Series {
     std::string name;

@@ -12,7 +12,6 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/facts_text.hpp"
-#include "analyzer/session/shared_times.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::session {
@@ -187,11 +186,6 @@ Charted values_of(const store::SeriesInfo& series) {
   return out;
 }
 
-std::string times_of(std::size_t estimated, std::size_t points) {
-  if (estimated == 0) return {};
-  return estimated == points ? "times estimated" : std::to_string(estimated) + " of its times estimated";
-}
-
 }  // namespace
 
 Result<std::optional<AxisChart>> chart_of_series(const std::vector<std::string>& operands, const Request& request) {
@@ -203,31 +197,23 @@ Result<std::optional<AxisChart>> chart_of_series(const std::vector<std::string>&
     if (!found) return std::nullopt;
     const std::vector<store::SeriesInfo>& all = found->series;
 
-    const SharedAxis axis = shared_axis(all);
     std::vector<render::AxisPage::Series> drawn;
     std::vector<std::string> notes;
     for (std::size_t s = 0; s < all.size(); ++s) {
       Charted charted = values_of(all[s]);
-      const EstimatedTimes& times = axis.series[s];
-      render::AxisPage::Series series{all[s].name, charted.metric, charted.unit, "", {}};
-      std::size_t valued = 0, estimated = 0;
+      render::AxisPage::Series series{all[s].name, charted.metric, charted.unit, charted.remark, {}};
+      std::size_t valued = 0;
       for (std::size_t i = 0; i < charted.values.size(); ++i) {
         if (!charted.values[i]) continue;
         ++valued;
         const std::optional<std::int64_t>& taken = all[s].snapshots[i].facts.taken_at_ns;
-        if (!taken && !times.estimated_ns[i]) continue;
-        if (!taken) ++estimated;
-        series.points.push_back({taken ? *taken : *times.estimated_ns[i], *charted.values[i], !taken});
+        if (taken) series.points.push_back({*taken, *charted.values[i]});
       }
       if (series.points.size() < valued)
         notes.push_back(all[s].name + ": " + std::to_string(valued - series.points.size()) + " of " +
-                        std::to_string(valued) + " snapshots have no place here, " + times.why_not);
+                        std::to_string(valued) + " snapshots are not drawn: they hold no time");
       if (valued == 0) notes.push_back(all[s].name + ": no bytes in use and no counter to draw");
-      if (series.points.empty()) continue;
-      for (const std::string& text : {charted.remark, times_of(estimated, series.points.size())}) {
-        if (!text.empty()) series.remark += (series.remark.empty() ? "" : "; ") + text;
-      }
-      drawn.push_back(std::move(series));
+      if (!series.points.empty()) drawn.push_back(std::move(series));
     }
     if (drawn.empty())
       fail({ErrorCode::usage, "no snapshot of these " + std::to_string(all.size()) +

@@ -1,5 +1,6 @@
 #include "analyzer/session/facts_text.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include "analyzer/base/default_metric.hpp"
@@ -18,6 +19,18 @@ std::string time_text(std::int64_t unix_ns) {
 const Column* main_column(const Snapshot& snapshot) {
   const MetricList metrics = metric_list(snapshot.samples.columns, snapshot.facts.default_metric);
   return snapshot.column(default_metric(std::span(&metrics, 1)));
+}
+
+const std::pair<SampleType, std::int64_t>* main_total(const store::SnapshotInfo& info) {
+  MetricList metrics{{}, info.facts.default_metric, false};
+  for (const auto& [type, total] : info.totals) {
+    if (!type.name.ends_with(kHalfUnitEnding)) metrics.types.push_back(type);
+    if (type.name == kLostSpace) metrics.lost = total != 0;
+  }
+  const std::string chosen = default_metric(std::span(&metrics, 1));
+  const auto at =
+      std::find_if(info.totals.begin(), info.totals.end(), [&](const auto& one) { return one.first.name == chosen; });
+  return at == info.totals.end() || chosen.empty() ? nullptr : &*at;
 }
 
 std::int64_t total_of(const Column& column) {

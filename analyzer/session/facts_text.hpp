@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
+#include "analyzer/store/store.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::session {
@@ -12,6 +14,9 @@ std::string time_text(std::int64_t unix_ns);
 
 /// What a snapshot is about: bytes in use, else its own default; null where it has counters only.
 const Column* main_column(const Snapshot& snapshot);
+
+/// The same of a stored snapshot: its default metric and the total.
+const std::pair<SampleType, std::int64_t>* main_total(const store::SnapshotInfo& info);
 
 /// Total of a column. The model has checked that it fits.
 std::int64_t total_of(const Column& column);

@@ -58,10 +58,7 @@ render::Story tell_story(const Compared& compared) {
   return story;
 }
 
-render::FlameStory of_one(const SnapshotRef& ref, const DiffOptions& options, FlameWidth width,
-                          const render::Drawing& drawing) {
-  if (width != FlameWidth::change && width != FlameWidth::current)
-    fail({ErrorCode::usage, "--" + std::string(to_text(width)) + " needs two snapshots: found 1"});
+render::FlameStory of_one(const SnapshotRef& ref, const DiffOptions& options, const render::Drawing& drawing) {
   const TopReport top = value_or_throw(diff::top(ref, options));
   FlameTree tree = value_or_throw(flame::flame_tree(top));
   return drawing.tell_flame_of_top(std::move(tree), top);
@@ -165,10 +162,10 @@ Result<std::string> draw_flame(const Compared& compared, const PictureOptions& o
     view.by = GroupBy::stack;
     const std::vector<SnapshotRef>& by_role = with_labels.snapshots;
     render::FlameStory story =
-        !is_by_role(compared.options) ? (refs.size() == 1 ? of_one(refs.front(), view, options.width, *drawing)
-                                                          : of_ends(refs, view, options.width, *drawing))
-        : refs.size() == 1            ? of_roles(by_role.front(), view, *drawing)
-                                      : of_roles(by_role.front(), by_role.back(), view, options.width, *drawing);
+        !is_by_role(compared.options)
+            ? (refs.size() == 1 ? of_one(refs.front(), view, *drawing) : of_ends(refs, view, options.width, *drawing))
+        : refs.size() == 1 ? of_roles(by_role.front(), view, *drawing)
+                           : of_roles(by_role.front(), by_role.back(), view, options.width, *drawing);
     if (refs.size() > 2) story.order_note = "first and last of " + order_of(loaded);
     story.title.clear();
     sign(story, loaded);

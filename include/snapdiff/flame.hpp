@@ -12,14 +12,8 @@ namespace snapdiff {
 
 /// What the width of a box stands for.
 ///   change    growth plus shrinkage: left part gone, right part new; every stack that changed is there
-///   baseline, current  the value on one side
-///   both      the larger of both sides at each stack, so that every frame of either side has a width
-///   growth    growing stacks alone
-enum class FlameWidth : std::uint8_t { change, baseline, current, both, growth };
-constexpr std::string_view to_text(FlameWidth width) {
-  constexpr std::string_view kNames[] = {"change", "baseline", "current", "union", "growth"};
-  return kNames[static_cast<std::size_t>(width)];
-}
+///   current   the value of the newer side; of a single snapshot
+enum class FlameWidth : std::uint8_t { change, current };
 
 /// One box: a frame below its callers. All figures are of the stacks through it, each counted once.
 ///   parent    index of the caller's box, which comes before it; box 0 is the root and its own parent

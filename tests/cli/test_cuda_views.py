@@ -137,13 +137,13 @@ class ByRole(Views):
 
     def test_a_flame_graph_of_two_snapshots_has_both_sides_of_each_role(self):
         self.make("run.pickle", "--iterations", "2", "--batch", "32")
-        drawing = self.drawing("run.pickle@peak", "run.pickle@end", "--flame", "--by", "role", "--union").replace("\u00a0", " ")
+        drawing = self.drawing("run.pickle@peak", "run.pickle@end", "--flame", "--by", "role", "--current").replace("\u00a0", " ")
         by_role = lambda operand: {row["key"]: row["flat"] for row in self.json("top", operand, "--by", "role", "-n", "0")["rows"]}
         before, after = by_role("run.pickle@peak"), by_role("run.pickle@end")
         for role in before.keys() | after.keys():
             sides = [shown(side.get(role, 0)) if side.get(role, 0) >= (1 << 20) else "[0-9.]+ (B|KiB)" for side in (before, after)]
             self.assertEqual(len(re.findall(r">%s, %s \u2192 %s<" % (role, *sides), drawing)), 1, role)
-        self.assertTrue("left), plus what came (solid, right). Colour is" in drawing)
+        self.assertIn("Width is the value after. Colour is the role.", drawing)
 
     def test_a_flame_graph_by_role_is_of_snapshots_with_roles(self):
         self.make("a.pickle", "--iterations", "1")

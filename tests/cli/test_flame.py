@@ -95,17 +95,16 @@ class Flame(CliTest):
 
     def test_each_width_adds_up(self):
         a, b = self.two()
-        for width, root, all_kib in (("--baseline", "all before", 62), ("--current", "all after", 132),
-                                     ("--union", "before and after", 172), ("--growth", "all growth", 110)):
+        for width, root, all_kib in ((), "all change", 150), (("--current",), "all after", 132):
             with self.subTest(width):
-                boxes = self.boxes("--flame", width, a, b)
+                boxes = self.boxes("--flame", *width, a, b)
                 self.check_rows(boxes)
                 boxes = {box.name for box in boxes}
                 self.assertIn(root, boxes)
-                self.assertEqual("idle" in boxes, width != "--growth")
-                self.assertEqual("read" in boxes, width in ("--baseline", "--union"))
-                self.assertEqual("fill" in boxes, width != "--baseline")
-                words = self.words("--flame", width, a, b)
+                self.assertEqual("idle" in boxes, width != ())
+                self.assertEqual("read" in boxes, width == ())
+                self.assertIn("fill", boxes)
+                words = self.words("--flame", *width, a, b)
                 self.assertIn("= total %d" % all_kib, words)
                 self.assertIn("merged 0 B (0 frames)", words)
 
@@ -219,9 +218,7 @@ class Flame(CliTest):
     def test_what_is_refused(self):
         a, b = self.two()
         self.assertIn("--dot has no flame graph", self.refused("render", "--flame", "--dot", a, b))
-        self.assertIn("--flame", self.refused("render", "--growth", a, b))
-        self.assertIn("excludes", self.refused("render", "--flame", "--growth", "--union", a, b))
-        self.assertIn("--growth needs two snapshots: found 1", self.refused("render", "--flame", "--growth", a))
+        self.assertIn("--flame", self.refused("render", "--current", a, b))
         self.assertIn("expected no other one", self.refused("render", "--flame", "--timeline", a, b))
         self.assertIn("expected no other one", self.refused("render", "--flame", "--retained", a))
         log = self.write("app.log", "".join("step %d rss=%d MB\n" % (i, 100 + i) for i in range(12)))

@@ -60,95 +60,29 @@ class Mixed(CliTest):
 
 
 class MixedFolder(Mixed):
-    def test_kinds_without_times_take_their_places_between_those_with(self):
+    def test_each_kind_is_a_series_of_its_own(self):
         self.small_folder()
         _, err = self.run_it("import", "mix")
         self.assertIn("series  3 series: svc (3), train (3), web (2)", err)
-        self.assertIn("times   svc: 3 of 3 hold no time; placed by the order of the series from "
-                      "~2026-07-12T10:00:00Z to ~2026-07-12T11:00:00Z", err)
-        self.assertNotIn("times   web", err)
         self.assertIn("import  8 snapshots", err)
         series = self.listed()
         self.assertEqual(set(series), {"svc", "train", "web"})
         self.assertEqual(self.times(series["svc"], "taken_at"), [None] * 3)
-        self.assertEqual(self.times(series["svc"], "estimated_at"),
-                         ["2026-07-12T10:00:00Z", "2026-07-12T10:30:00Z", "2026-07-12T11:00:00Z"])
         self.assertEqual(series["svc"]["order"], "sequence")
-        self.assertIsNone(series["svc"]["no_estimate"])
         self.assertEqual(self.times(series["train"], "taken_at"),
                          ["2026-07-12T10:00:00Z", "2026-07-12T10:30:00Z", "2026-07-12T11:00:00Z"])
-        for name in ("train", "web"):
-            self.assertEqual(set(self.times(series[name], "estimated_at")), {None})
         self.assertEqual([s["totals"]["inuse_space"] for s in series["svc"]["snapshots"]], [1500, 2500, 3500])
 
-    def test_an_estimate_is_shown_as_one_and_never_becomes_a_fact(self):
+    def test_a_snapshot_without_a_time_has_none(self):
         self.small_folder()
         self.run_it("import", "mix")
         out, _ = self.run_it("list")
-        self.assertIn("~2026-07-12T10:30:00Z", out)
-        self.assertEqual(out.splitlines()[-1][:12], "~ estimated ")
         self.assertIn("SERIES svc   3 snapshots, order: number in the name (no times in them)", out)
         out, _ = self.run_it("sql", "SELECT count(*) FROM snapshot_info WHERE series = 'svc' AND taken_at IS NULL",
                              "--as", "csv")
         self.assertEqual(out.split()[-1], "3")
-        # Alone it has no axis to be placed on.
-        out, _ = self.run_it("list", "svc")
-        self.assertNotIn("~", out)
         trend, _ = self.run_it("trend", "svc#1", "svc#2", "svc#3", "--as", "json")
         self.assertIsNone(json.loads(trend).get("step_seconds"))
-
-    def test_between_known_times_of_its_own_series(self):
-        for number, at in enumerate((None, "2026-07-12T10:10:00Z", None, None, "2026-07-12T10:40:00Z", None), 1):
-            self.write("mix/web.%d.pb.gz" % number, timed(1000 * number, at))
-        self.write("mix/train.log", torchsharp(["2026-07-12 10:00:00", "2026-07-12 11:00:00"]))
-        self.run_it("import", "mix")
-        self.assertEqual(self.times(self.listed()["web"], "estimated_at"),
-                         ["2026-07-12T10:00:00Z", None, "2026-07-12T10:20:00Z", "2026-07-12T10:30:00Z", None,
-                          "2026-07-12T11:00:00Z"])
-
-    def test_a_single_series_with_some_times_says_so_too(self):
-        for number, at in enumerate(("2026-07-12T10:10:00Z", None, "2026-07-12T10:40:00Z"), 1):
-            self.write("mix/web.%d.pb.gz" % number, timed(1000 * number, at))
-        _, err = self.run_it("import", "mix")
-        self.assertIn("times   web: 1 of 3 holds no time; placed by the order of the series at ~2026-07-12T10:25:00Z", err)
-        self.assertNotIn("series  ", err)
-
-    def test_what_has_no_order_or_began_anew_gets_no_time(self):
-        self.write("mix/svc.1.heap", heap(9000))
-        self.write("mix/svc.2.heap", heap(100))
-        self.write("mix/svc.3.heap", heap(200))
-        self.write("mix/train.log", torchsharp(["2026-07-12 10:00:00", "2026-07-12 11:00:00"]))
-        self.write("mix/lone.7.heap", heap(10))
-        _, err = self.run_it("import", "mix")
-        self.assertIn("times   svc: 3 of 3 hold no time; not placed: its process seems to have restarted", err)
-        self.assertIn("times   lone: 1 of 1 holds no time; not placed: a single snapshot has no place", err)
-        self.assertEqual(self.times(self.listed()["svc"], "estimated_at"), [None] * 3)
-        for name in ("a.heap", "b.heap"):
-            self.write(name, heap(len(name)))
-        self.run_it("import", "a.heap", "b.heap", "--series", "bare")
-        bare = self.listed()["bare"]
-        self.assertEqual(self.times(bare, "estimated_at"), [None] * 2)
-        self.assertEqual(bare["no_estimate"], "nothing but their import orders the snapshots")
-
-    def test_times_of_two_occasions_are_no_axis_until_the_series_are_named(self):
-        for number in (1, 2):
-            self.write("svc.%d.heap" % number, heap(1000 * number))
-        self.write("may.log", torchsharp(["2026-05-01 10:00:00", "2026-05-01 11:00:00"]))
-        self.write("july.log", torchsharp(["2026-07-12 10:00:00", "2026-07-12 11:00:00"]))
-        self.run_it("import", "svc.1.heap", "svc.2.heap", "may.log", "july.log")
-        svc = self.listed()["svc"]
-        self.assertEqual(self.times(svc, "estimated_at"), [None, None])
-        self.assertEqual(svc["no_estimate"], "the known times are of 2 occasions, more than a day apart")
-        out, _ = self.run_it("list", "svc", "may")
-        self.assertIn("~2026-05-01T10:00:00Z", out)
-        self.assertIn("~2026-05-01T11:00:00Z", out)
-
-    def test_one_series_says_nothing_of_axes(self):
-        for number in (1, 2):
-            self.write("mix/svc.%d.heap" % number, heap(1000 * number))
-        _, err = self.run_it("import", "mix")
-        self.assertNotIn("times", err)
-        self.assertNotIn("series ", err)
 
 
 class Chart(Mixed):
@@ -159,15 +93,14 @@ class Chart(Mixed):
     def words(self, svg):
         return " ".join(re.sub(r"\s+", " ", text) for text in re.findall(r">([^<>]+)</t", svg))
 
-    def test_one_panel_for_each_series_with_estimated_points_hollow(self):
+    def test_one_panel_for_each_series_with_times(self):
         self.small_folder()
         svg = self.svg("mix")
         words = self.words(svg)
-        for part in ("3 series on one time axis", "svc", "train", "web", "times estimated", "time inside the input",
-                     "time estimated: by the place in the series", "10:00", "10:30", "11:00", "1 of 7 counters"):
+        for part in ("2 series on one time axis", "train", "web", "10:00", "10:30", "11:00", "1 of 7 counters",
+                     "svc: 3 of 3 snapshots are not drawn: they hold no time"):
             self.assertIn(part, words)
         self.assertEqual(svg, self.svg("mix"))
-        self.assertIn("stroke-dasharray", svg)
 
     def test_the_store_is_drawn_as_the_folder_is(self):
         self.small_folder()
@@ -176,15 +109,9 @@ class Chart(Mixed):
         named = self.words(self.svg("svc", "train", "web"))
         by_ids = self.words(self.svg("@1..@8"))
         for words in (stored, named, by_ids):
-            self.assertIn("3 series on one time axis", words)
-            self.assertIn("times estimated", words)
-        self.assertIn("2 series on one time axis", self.words(self.svg("svc", "train")))
-
-    def test_what_cannot_be_placed_is_named(self):
-        self.small_folder()
-        self.write("mix/lone.7.heap", heap(10))
-        self.assertIn("lone: 1 of 1 snapshots have no place here, a single snapshot has no place in an order",
-                      self.words(self.svg("mix")))
+            self.assertIn("2 series on one time axis", words)
+            self.assertIn("svc: 3 of 3 snapshots are not drawn", words)
+        self.assertIn("1 series on a time axis", self.words(self.svg("svc", "train")))
 
     def test_without_any_time_there_is_no_axis(self):
         for number in (1, 2):
@@ -216,9 +143,6 @@ class RealFolder(Mixed):
         _, err = self.run_it("import", "mix")
         self.assertIn("3 series: gpu (3), svc (11), train (4)", err)
         series = self.listed()
-        # Eleven dumps over the ten minutes of the log: one a minute.
-        self.assertEqual(self.times(series["svc"], "estimated_at"),
-                         ["2026-07-12T16:%02d:00Z" % minute for minute in range(40, 51)])
         self.assertEqual(self.times(series["gpu"], "taken_at"), self.PICKLE_TIMES)
         self.assertEqual(self.times(series["train"], "taken_at"),
                          ["2026-07-12T16:%02d:00Z" % minute for minute in (40, 43, 45, 50)])
@@ -231,7 +155,7 @@ class RealFolder(Mixed):
             self.assertEqual([s["totals"] for s in alone["snapshots"]], [s["totals"] for s in series[name]["snapshots"]])
             self.assertEqual([s["sha256"] for s in alone["snapshots"]], [s["sha256"] for s in series[name]["snapshots"]])
         out, _ = self.run_it("render", "--timeline", "--svg", "-o", "-")
-        self.assertIn("3 series on one time axis", out)
+        self.assertIn("2 series on one time axis", out)
 
 
 

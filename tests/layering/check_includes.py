@@ -113,7 +113,7 @@ PUBLIC_HEADERS = {
     "analyzer/gate": {"check_gate.hpp"},
     "analyzer/mcp": {"mcp_server.hpp"},
     "analyzer/toml": {"toml_text.hpp"},
-    "analyzer/trend": {"share_axis.hpp", "verdict.hpp"},
+    "analyzer/trend": {"verdict.hpp"},
     "analyzer/waterfall": {"make_waterfall.hpp"},
     "analyzer/cuda": {"cuda.hpp"},
     "analyzer/graph": {"dominators.hpp", "growth_graph.hpp"},

@@ -41,9 +41,8 @@ FlameFill fill_of(const FlameMark& mark, const FlameWords& words, double most) {
   fill.same = words.shows_same() ? std::max(0.0, 1 - fill.gone - fill.grown) : 0;
   if (!words.shows_same() && fill.gone == 0) fill.grown = 1;
   if (!words.shows_same() && fill.gone > 0) fill.grown = 1 - fill.gone;
-  const bool growth_alone = words.width() == FlameWidth::growth;
-  const double net = growth_alone ? static_cast<double>(mark.grew) : size_of_net(mark);
-  const double parts = static_cast<double>(mark.grew) - (growth_alone ? 0 : static_cast<double>(mark.shrank));
+  const double net = size_of_net(mark);
+  const double parts = static_cast<double>(mark.grew) - static_cast<double>(mark.shrank);
   fill.strength = std::sqrt(clamped_share(net, parts)) * (0.5 + 0.5 * std::sqrt(clamped_share(net, most)));
   fill.unsure = words.is_unsure(mark);
   fill.kind = mark.kind;
@@ -101,8 +100,7 @@ class BoxDrawing {
  public:
   BoxDrawing(const FlamePicture& picture, const FlameWords& words, Canvas& canvas, double top)
       : picture_(picture), words_(words), canvas_(canvas), top_(top) {
-    for (const FlameMark& mark : picture.layout.marks)
-      most_ = std::max(most_, words.width() == FlameWidth::growth ? static_cast<double>(mark.grew) : size_of_net(mark));
+    for (const FlameMark& mark : picture.layout.marks) most_ = std::max(most_, size_of_net(mark));
   }
 
   void draw(std::size_t i) {
@@ -116,23 +114,24 @@ class BoxDrawing {
     painter.begin_link(i < picture_.links.size() ? picture_.links[i] : "");
     fill_ = fill_of(mark, words_, most_);
     draw_fill(fill_, canvas_, box);
-    label(mark, box, i < picture_.letters.size() ? picture_.letters[i] : std::string());
+    label(mark, box);
     painter.end_link();
     painter.end_item();
   }
 
  private:
+  /// Whether a box has room for at least four letters of its name.
+  bool has_room_for_name(const FlameMark& mark) const {
+    if (mark.w < 10) return false;
+    const double height = picture_.row_height;
+    const double room = mark.w - kBoxGap - (height >= kTwoLines ? 2 * kPad : std::min(2 * kPad, mark.w * 0.12));
+    return !fitted_name(words_.name(mark), name_style(height, plain(mark)), room, canvas_).empty();
+  }
+
   bool plain(const FlameMark& mark) const { return mark.kind != FlameMark::Kind::frame; }
 
-  void label(const FlameMark& mark, const Box& box, const std::string& letter) {
-    if (!has_room_for_name(mark, words_, picture_.row_height, canvas_)) {
-      if (letter.empty()) return;
-      const TextStyle style{std::min(8.0, name_style(picture_.row_height, false).size), FontWeight::semibold};
-      const double w = canvas_.width(letter, style);
-      if (w > box.w) return;
-      put(box.x + (box.w - w) / 2, box.y + box.h / 2 + style.size * 0.36, letter, style, kInk, box);
-      return;
-    }
+  void label(const FlameMark& mark, const Box& box) {
+    if (!has_room_for_name(mark)) return;
     if (picture_.row_height >= kTwoLines) {
       two_lines(mark, box);
     } else {
@@ -154,8 +153,7 @@ class BoxDrawing {
     const double middle = box.y + box.h / 2;
     const double first = middle - 3.2;
     const double second = middle + 9.2;
-    const bool both = mark.kind != FlameMark::Kind::run && words_.width() == FlameWidth::change && words_.two_sided() &&
-                      mark.grew != 0 && mark.shrank != 0;
+    const bool both = mark.kind != FlameMark::Kind::run && words_.shows_gone() && mark.grew != 0 && mark.shrank != 0;
     const std::string name = words_.name(mark);
     const std::string gone = words_.quantity().growth(mark.shrank);
     const std::string grown = words_.quantity().growth(mark.grew);
@@ -230,13 +228,6 @@ std::int64_t capped(std::uint64_t weight) {
 
 }  // namespace
 
-bool has_room_for_name(const FlameMark& mark, const FlameWords& words, double row_height, Canvas& canvas) {
-  if (mark.w < 10) return false;
-  const TextStyle style = name_style(row_height, mark.kind != FlameMark::Kind::frame);
-  const double room = mark.w - kBoxGap - (row_height >= kTwoLines ? 2 * kPad : std::min(2 * kPad, mark.w * 0.12));
-  return !fitted_name(words.name(mark), style, room, canvas).empty();
-}
-
 void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box) {
   const double gone = box.w * fill.gone;
   const double same = box.w * fill.same;
@@ -270,22 +261,12 @@ void draw_boxes(const FlamePicture& picture, const FlameWords& words, Canvas& ca
   for (std::size_t i = 0; i < picture.layout.marks.size(); ++i) drawing.draw(i);
 }
 
-bool FlameWords::shows_gone() const {
-  return two_sided() &&
-         (width() == FlameWidth::change || width() == FlameWidth::baseline || width() == FlameWidth::both);
-}
-
-bool FlameWords::shows_grown() const { return two_sided() && width() != FlameWidth::baseline; }
-
 bool FlameWords::is_unsure(const FlameMark& mark) const {
   return two_sided() &&
          document::within_error(static_cast<double>(mark.grew) + static_cast<double>(mark.shrank), mark.error);
 }
 
-std::string FlameWords::root_name() const {
-  constexpr const char* kNames[] = {"all change", "all before", "all after", "before and after", "all growth"};
-  return two_sided() ? kNames[static_cast<std::size_t>(width())] : "all";
-}
+std::string FlameWords::root_name() const { return !two_sided() ? "all" : shows_gone() ? "all change" : "all after"; }
 
 std::string FlameWords::size(std::uint64_t weight) const { return q_.value(capped(weight)); }
 
@@ -317,19 +298,14 @@ std::string FlameWords::name(const FlameMark& mark) const {
 std::vector<std::string> FlameWords::figures(const FlameMark& mark) const {
   if (mark.kind == FlameMark::Kind::run) return {""};  // those of the box above
   const std::string weight = size(mark.weight);
-  if (!two_sided() || width() == FlameWidth::baseline || width() == FlameWidth::current) {
+  if (shows_same()) {
     const auto all = static_cast<double>(story_.tree.boxes.front().weight);
     if (mark.row == 0 || all <= 0) return {weight};
     return {concat(weight, "  ", share_text(static_cast<double>(mark.weight) / all)), weight};
   }
   const bool unsure = is_unsure(mark);
   const auto growth = [&](std::int64_t v) { return (unsure ? std::string("~") : std::string()).append(q_.growth(v)); };
-  if (width() == FlameWidth::growth) return {growth(mark.grew)};
   const std::string net = growth(mark.grew + mark.shrank);
-  if (width() == FlameWidth::both) {
-    if (mark.grew == 0 && mark.shrank == 0) return {weight};
-    return {q_.value(mark.value.baseline).append(" \u2192 ").append(q_.value(mark.value.current)), net};
-  }
   if (mark.grew == 0 || mark.shrank == 0) return {net};
   const std::string parts = q_.growth(mark.grew).append(" ").append(q_.growth(mark.shrank));
   return {concat("net ", net, ": ", parts), std::string("net ").append(net), net};

@@ -20,16 +20,14 @@ class FlameWords {
 
   const Quantity& quantity() const { return q_; }
   /// Shrinkage, or growth, has a part in each box's width.
-  bool shows_gone() const;
-  bool shows_grown() const;
+  bool shows_gone() const { return two_sided() && width() == FlameWidth::change; }
+  bool shows_grown() const { return two_sided(); }
   /// Parts that both sides share have a part in it.
-  bool shows_same() const {
-    return !story_.two_sided || (width() != FlameWidth::change && width() != FlameWidth::growth);
-  }
+  bool shows_same() const { return !shows_gone(); }
   FlameWidth width() const { return story_.tree.width; }
   bool two_sided() const { return story_.two_sided; }
 
-  /// "all change", "all growth", "before", ...
+  /// "all change", "all after", "all".
   std::string root_name() const;
   std::string name(const FlameMark& mark) const;
   /// The colour of what a box is for; nothing of the root, and where the tree is not by role.
@@ -61,13 +59,10 @@ class FlameWords {
 struct FlamePicture {
   FlameLayout layout;
   double row_height = 0;
-  std::vector<std::string> letters;  ///< by mark: what stands for a name that has no room; ""
-  std::vector<std::string> links;    ///< by mark: anchor that it leads to; ""
-  std::string anchors;               ///< beginning of the marks' own anchors
+  std::vector<std::string> links;  ///< by mark: anchor that it leads to; ""
+  std::string anchors;             ///< beginning of the marks' own anchors
 };
 
-/// Whether a box has room for at least four letters of its name.
-bool has_room_for_name(const FlameMark& mark, const FlameWords& words, double row_height, Canvas& canvas);
 void draw_boxes(const FlamePicture& picture, const FlameWords& words, Canvas& canvas, double top);
 
 /// How a box is filled: `gone`, `same` and `grown` parts of it, side by side. For the key as well.
@@ -80,8 +75,8 @@ struct FlameFill {
 };
 void draw_fill(const FlameFill& fill, Canvas& canvas, const Box& box);
 
-/// A letter needs this much room.
-inline constexpr double kLeastLetter = 8;
+/// A merged end narrower than this cannot be seen: it has no row in the table. Points.
+inline constexpr double kLeastEnd = 8;
 
 /// The ends of the paths, heaviest first, each with its path; then what is in no row, and the total.
 struct FlameTable {

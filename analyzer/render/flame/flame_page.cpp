@@ -20,7 +20,7 @@ constexpr double kLowestRow = 9.6;
 constexpr std::uint32_t kGoodRows = 26;
 constexpr std::size_t kMostTableRows = 24;
 constexpr std::size_t kLeastTableRows = 8;
-/// Boxes narrower than this are merged: a letter has no room in them. Where the cursor shows names and pages can be
+/// Boxes narrower than this are merged: they cannot be told apart. Where the cursor shows names and pages can be
 /// enlarged, they may be smaller.
 constexpr double kLeastBox = 8;
 constexpr double kLeastBoxOnScreen = 2;
@@ -38,37 +38,19 @@ std::string sentence_of(const FlameStory& story, const FlameWords& words) {
     return std::string("Width and colour: how much the snapshot holds of what role.").append(callers);
   if (!story.two_sided) return std::string("Width is what the snapshot holds.").append(callers);
   if (root.weight == 0) {
-    return story.tree.width == FlameWidth::growth   ? "No stack grew between the two snapshots."
-           : story.tree.width == FlameWidth::change ? "No stack changed between the two snapshots."
-                                                    : "There is nothing on this side.";
+    return words.shows_gone() ? "No stack changed between the two snapshots." : "The newer snapshot holds nothing.";
   }
-  switch (story.tree.width) {
-    case FlameWidth::change:
-      text = "Both sides in one picture. ";
-      if (root.grew != 0 && root.shrank != 0) {
-        text.append("Width is growth plus shrinkage, so a net of ").append(q.growth(root.value.growth()));
-        text.append(" does not hide ").append(q.value(root.grew)).append(" that grew and ");
-        text.append(q.size(root.shrank)).append(" that went. Left and hatched: gone. Right and solid: grown.");
-      } else if (root.grew != 0) {
-        text.append("Width is growth plus shrinkage; nothing shrank, so it is growth alone.");
-      } else {
-        text.append("Width is growth plus shrinkage; nothing grew, so it is shrinkage alone.");
-      }
-      break;
-    case FlameWidth::growth:
-      text = std::string("Width is growth; stacks that shrank, ").append(q.size(root.shrank));
-      text.append(" together, are left out.");
-      break;
-    case FlameWidth::baseline: text = "Width is the value before. Hatched: what has gone since."; break;
-    case FlameWidth::current:
-      text = "Width is the value after.";
-      if (!story.tree.by_role) text.append(" Orange: what came in addition.");
-      break;
-    case FlameWidth::both:
-      text =
-          "Every frame of either side. Width is what both share, plus what went (hatched, left), plus what came "
-          "(solid, right).";
-      break;
+  if (!words.shows_gone()) {
+    text = "Width is the value after.";
+    if (!story.tree.by_role) text.append(" Orange: what came in addition.");
+  } else if (root.grew != 0 && root.shrank != 0) {
+    text = std::string("Both sides in one picture. Width is growth plus shrinkage, so a net of ")
+               .append(q.growth(root.value.growth()));
+    text.append(" does not hide ").append(q.value(root.grew)).append(" that grew and ");
+    text.append(q.size(root.shrank)).append(" that went. Left and hatched: gone. Right and solid: grown.");
+  } else {
+    text = std::string("Both sides in one picture. Width is growth plus shrinkage; nothing ");
+    text.append(root.grew != 0 ? "shrank, so it is growth alone." : "grew, so it is shrinkage alone.");
   }
   if (story.tree.by_role) text.append(" Colour is the role.");
   return text.append(callers);
@@ -80,25 +62,11 @@ std::string title_of(const FlameStory& story, const FlameWords& words) {
   const std::string what = metric_title(story.tree.metric);
   const auto value = [&](const char* when, std::int64_t v) { return concat(what, when, q.value(v)); };
   if (!story.two_sided) return value(": ", root.value.current);
-  switch (story.tree.width) {
-    case FlameWidth::change: break;
-    case FlameWidth::growth: return concat(what, ": ", q.growth(root.grew), " of growth");
-    case FlameWidth::baseline: return value(" before: ", root.value.baseline);
-    case FlameWidth::current: return value(" after: ", root.value.current);
-    case FlameWidth::both:
-      return value(": ", root.value.baseline).append(" before, ").append(q.value(root.value.current)).append(" after");
-  }
+  if (!words.shows_gone()) return value(" after: ", root.value.current);
   if (root.weight == 0) return std::string(what).append(": nothing came, nothing went");
   std::string text = std::string(what).append(": ");
   text.append(root.grew == 0 ? std::string("nothing") : q.value(root.grew)).append(" came, ");
   return text.append(root.shrank == 0 ? std::string("nothing") : q.size(root.shrank)).append(" went");
-}
-
-/// "a" to "z", then "aa" and so on.
-std::string letter(std::size_t n) {
-  std::string text(1, static_cast<char>('a' + n % 26));
-  for (n /= 26; n > 0; n /= 26) text.insert(text.begin(), static_cast<char>('a' + --n % 26));
-  return text;
 }
 
 constexpr double kFlameKeyHead = 19;
@@ -181,9 +149,7 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
     out.push_back({"all gone", "from here down, nothing is held any more", left});
   }
   if (any([](const FlameMark& m) { return m.kind == FlameMark::Kind::here; })) {
-    FlameFill here = words.shows_same() && !words.shows_grown() ? same : words.shows_grown() ? grown : same;
-    if (words.shows_same()) here = same;
-    out.push_back({"here", "allocated in the frame itself, not in a callee", here});
+    out.push_back({"here", "allocated in the frame itself, not in a callee", words.shows_same() ? same : grown});
   }
   if (layout.merged_boxes > 0) {
     FlameFill merged = words.shows_same() ? same : grown;
@@ -203,8 +169,7 @@ std::vector<Sample> samples_of(const FlameStory& story, const FlameWords& words,
 }
 
 std::string width_noun(const FlameStory& story) {
-  constexpr const char* kNouns[] = {" of change", " before", " after", " of either side", " of growth"};
-  return story.two_sided ? kNouns[static_cast<std::size_t>(story.tree.width)] : "";
+  return !story.two_sided ? "" : story.tree.width == FlameWidth::change ? " of change" : " after";
 }
 
 /// "drawn to the end 8.52 MiB (14 frames) + merged 138 KiB (23 frames) = total 8.66 MiB of change"
@@ -312,21 +277,14 @@ class FlameContent {
     std::size_t fits = kMostTableRows;
     while (fits > 1 && below(fits) + rows * picture_.row_height > room) --fits;
     below(fits);
-    name_ends();
+    link_ends();
   }
 
-  void name_ends() {
+  void link_ends() {
     picture_.anchors = prefix_.empty() ? std::string() : prefix_ + "m";
-    picture_.letters.assign(picture_.layout.marks.size(), "");
     picture_.links.assign(picture_.layout.marks.size(), "");
-    std::size_t letters = 0;
-    for (std::size_t i = 0; i < table_.rows.size(); ++i) {
-      const std::size_t mark = table_.rows[i];
-      if (!prefix_.empty()) picture_.links[mark] = flame_row_anchor(prefix_, i);
-      if (!has_room_for_name(picture_.layout.marks[mark], words_, picture_.row_height, canvas_) &&
-          picture_.layout.marks[mark].w >= kLeastLetter)
-        picture_.letters[mark] = letter(letters++);
-    }
+    if (prefix_.empty()) return;
+    for (std::size_t i = 0; i < table_.rows.size(); ++i) picture_.links[table_.rows[i]] = flame_row_anchor(prefix_, i);
   }
 
   const FlameStory& story_;
@@ -363,10 +321,8 @@ FlameStory tell_flame(FlameTree tree, const TopReport& report) {
 
 PageFrame flame_frame(const FlameStory& story) {
   const FlameWords words(story);
-  const bool two =
-      story.two_sided && story.tree.width != FlameWidth::baseline && story.tree.width != FlameWidth::current;
   return {printable(story.title), title_of(story, words),
-          two                  ? "Which parts are new, which are gone?"
+          words.shows_gone()   ? "Which parts are new, which are gone?"
           : story.tree.by_role ? "What is the memory for, and which call paths hold it?"
                                : "Which call paths hold it?",
           printable(story.source).append("  \u00b7  ").append(printable(story.version))};

@@ -18,20 +18,13 @@ bool is_whole(const FlameMark& mark) {
 /// One column of numbers: those that add up to the total for this width.
 struct Column {
   std::string head;
-  enum class What : std::uint8_t { net, grew, went, before, after, width, share } what;
+  enum class What : std::uint8_t { net, grew, went, width, share } what;
 };
 
 std::vector<Column> columns_of(const FlameWords& words) {
   using What = Column::What;
-  if (!words.two_sided()) return {{"value", What::width}, {"share", What::share}};
-  switch (words.width()) {
-    case FlameWidth::change: return {{"net", What::net}, {"grew", What::grew}, {"went", What::went}};
-    case FlameWidth::growth: return {{"grew", What::width}, {"share", What::share}};
-    case FlameWidth::baseline: return {{"before", What::width}, {"share", What::share}};
-    case FlameWidth::current: return {{"after", What::width}, {"share", What::share}};
-    case FlameWidth::both: return {{"growth", What::net}, {"before", What::before}, {"after", What::after}};
-  }
-  return {};
+  if (words.shows_gone()) return {{"net", What::net}, {"grew", What::grew}, {"went", What::went}};
+  return {{words.two_sided() ? "after" : "value", What::width}, {"share", What::share}};
 }
 
 /// Root first; callers are given up from the root's end, the last name stays whole as long as it can.
@@ -103,14 +96,13 @@ class EndsTable {
   double right(std::size_t column) const {
     return kRight - kNumber * static_cast<double>(columns_.size() - 1 - column);
   }
-  double path_room() const { return right(0) - 52 - (kLeft + 14); }
+  double path_room() const { return right(0) - 52 - kLeft; }
 
   double head(double y) {
     canvas_.text(kLeft, y, "Ends of the paths, with full names", {9, FontWeight::semibold}, kInk);
-    canvas_.text(kRight, y, "heaviest first; a letter stands for a box too narrow for its name", {7}, kInk3,
-                 Align::right);
+    canvas_.text(kRight, y, "heaviest first", {7}, kInk3, Align::right);
     canvas_.rule(kLeft, kRight, y + 6, kInk3, 0.7);
-    canvas_.text(kLeft + 14, y + 18, "stack, root first", {7}, kInk2);
+    canvas_.text(kLeft, y + 18, "stack, root first", {7}, kInk2);
     for (std::size_t c = 0; c < columns_.size(); ++c)
       canvas_.text(right(c), y + 18, columns_[c].head, {7}, kInk2, Align::right);
     return y + kFlameTableHead - 2;
@@ -124,7 +116,6 @@ class EndsTable {
       painter.anchor(flame_row_anchor(prefix_, i), {kLeft, y - 14});
       painter.begin_link(std::string(picture_.anchors).append(std::to_string(index)));
     }
-    canvas_.text(kLeft, y, picture_.letters[index], {7.6, FontWeight::semibold}, kInk);
     std::vector<std::string> names = words_.path(mark);
     if (names.empty()) names.push_back(words_.root_name());
     const TextStyle style{7.6};
@@ -132,16 +123,15 @@ class EndsTable {
                                : is_whole(mark)                   ? ""
                                                                   : std::string(" \u203a ").append(words_.name(mark));
     const double suffix_w = suffix.empty() ? 0 : canvas_.width(suffix, {6.8});
-    const double w = canvas_.text(kLeft + 14, y, path_text(names, canvas_, style, path_room() - suffix_w), style, kInk);
-    if (!suffix.empty()) canvas_.text(kLeft + 14 + w, y, suffix, {6.8}, kInk2);
+    const double w = canvas_.text(kLeft, y, path_text(names, canvas_, style, path_room() - suffix_w), style, kInk);
+    if (!suffix.empty()) canvas_.text(kLeft + w, y, suffix, {6.8}, kInk2);
     numbers(y, mark, false);
     if (!prefix_.empty()) painter.end_link();
     return y + kRow;
   }
 
   double tail(double y, const std::string& label, const FlameMark& sum, bool total) {
-    canvas_.text(total ? kLeft : kLeft + 14, y, label, {7.6, total ? FontWeight::semibold : FontWeight::regular},
-                 total ? kInk : kInk2);
+    canvas_.text(kLeft, y, label, {7.6, total ? FontWeight::semibold : FontWeight::regular}, total ? kInk : kInk2);
     numbers(y, sum, total);
     return y + kRow;
   }
@@ -164,8 +154,6 @@ class EndsTable {
         }
         case What::grew: canvas_.number(right(c), y, q.value(mark.grew), usual, kInk, unit); break;
         case What::went: canvas_.number(right(c), y, q.size(mark.shrank), usual, kInk, unit); break;
-        case What::before: canvas_.number(right(c), y, q.value(mark.value.baseline), usual, kInk, unit); break;
-        case What::after: canvas_.number(right(c), y, q.value(mark.value.current), usual, kInk, unit); break;
         case What::width: canvas_.number(right(c), y, words_.size(mark.weight), usual, kInk, unit); break;
         case What::share: {
           const auto all = static_cast<double>(story_.tree.boxes.front().weight);
@@ -197,7 +185,7 @@ FlameTable choose_ends(const FlameLayout& layout, std::size_t most) {
       ++out.more_boxes;
     } else {
       out.more_frames += mark.frames;
-      if (mark.w < kLeastLetter) continue;
+      if (mark.w < kLeastEnd) continue;
     }
     out.rows.push_back(i);
   }

@@ -314,40 +314,30 @@ class AxisPanel : ChartPanel {
     value_axis();
   }
 
-  /// Of what falls on one point of the page the lowest and the highest; a line with an estimate at an end is dashed.
+  /// Of what falls on one point of the page the lowest and the highest.
   void lines() {
-    struct Mark {
-      Point at;
-      bool estimated;
-    };
-    std::vector<Mark> marks;
+    std::vector<Point> marks;
     for (const AxisPage::Point& point : series_.points) {
       const Point now = at(point);
       const std::size_t n = marks.size();
-      if (n >= 2 && now.x - marks[n - 2].at.x < kPointsApart) {
+      if (n >= 2 && now.x - marks[n - 2].x < kPointsApart) {
         // marks[n - 2] and marks[n - 1] are the ends of one column already.
-        marks[n - 2].at.y = std::min(marks[n - 2].at.y, now.y);
-        marks[n - 1].at.y = std::max(marks[n - 1].at.y, now.y);
-        marks[n - 1].estimated = marks[n - 1].estimated || point.estimated;
+        marks[n - 2].y = std::min(marks[n - 2].y, now.y);
+        marks[n - 1].y = std::max(marks[n - 1].y, now.y);
         continue;
       }
-      marks.push_back({now, point.estimated});
+      marks.push_back(now);
     }
-    std::size_t i = 0;
-    while (i + 1 < marks.size()) {
-      const bool dashed = marks[i].estimated || marks[i + 1].estimated;
-      Path path;
-      path.move(marks[i].at);
-      for (; i + 1 < marks.size() && (marks[i].estimated || marks[i + 1].estimated) == dashed; ++i)
-        path.line(marks[i + 1].at);
-      canvas_.painter().stroke(path, dashed ? Stroke{color_, 1.1, 3, 2, true} : Stroke{color_, 1.3, 0, 0, true});
-    }
+    if (marks.size() < 2) return;
+    Path path;
+    path.move(marks.front());
+    for (std::size_t i = 1; i < marks.size(); ++i) path.line(marks[i]);
+    canvas_.painter().stroke(path, {color_, 1.3, 0, 0, true});
   }
 
   void dots() {
     if (series_.points.size() > kDots) return;
-    for (const AxisPage::Point& point : series_.points)
-      canvas_.dot(at(point), kDot, point.estimated ? kPaper : color_, {color_, 1});
+    for (const AxisPage::Point& point : series_.points) canvas_.dot(at(point), kDot, color_, {color_, 1});
   }
 
   const AxisPage& page_;
@@ -355,26 +345,6 @@ class AxisPanel : ChartPanel {
   Clock clock_;
   Color color_ = kInk2;
 };
-
-bool has(const AxisPage& page, bool estimated) {
-  return std::ranges::any_of(page.series, [&](const AxisPage::Series& series) {
-    return std::ranges::count(series.points, estimated, &AxisPage::Point::estimated) > 0;
-  });
-}
-
-/// What full and hollow points are.
-void draw_key(const AxisPage& page, Canvas& canvas, double y) {
-  double x = kLeft;
-  const auto entry = [&](bool estimated, std::string_view text) {
-    const double middle = y - 2.4;
-    canvas.painter().stroke(Path().move({x, middle}).line({x + 18, middle}),
-                            estimated ? Stroke{kInk2, 1.1, 3, 2, true} : Stroke{kInk2, 1.3, 0, 0, true});
-    canvas.dot({x + 9, middle}, kDot, estimated ? kPaper : kInk2, {kInk2, 1});
-    x += 23 + canvas.text(x + 23, y, text, {7}, kInk2) + 18;
-  };
-  if (has(page, false)) entry(false, "time inside the input");
-  if (has(page, true)) entry(true, "time estimated: by the place in the series, evenly between known times");
-}
 
 }  // namespace
 
@@ -414,7 +384,7 @@ PageText text_of(const AxisPage& page) {
 double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom) {
   const std::size_t shown = std::min(page.series.size(), kMostAxisPanels);
   const std::size_t notes = std::min(page.notes.size(), kMostNotes);
-  const double foot = 14 + 16 + 14 + kNoteLine * static_cast<double>(notes);
+  const double foot = 14 + 16 + kNoteLine * static_cast<double>(notes);
   const double room = bottom - foot - top;
   const double height =
       shown == 0 ? 0 : std::min(ChartPanel::kMostHeight, room / static_cast<double>(shown) - ChartPanel::kGap);
@@ -429,8 +399,7 @@ double draw_page(const AxisPage& page, Canvas& canvas, double top, double bottom
   const std::string span = page.first_ns == page.last_ns ? time_text(page.first_ns)
                                                          : time_text(page.first_ns) + " to " + time_text(page.last_ns);
   canvas.text(kX0, y, span, {7}, kInk2);
-  y += 15;
-  draw_key(page, canvas, y);
+  y += 4;
   for (std::size_t i = 0; i < notes; ++i) {
     y += kNoteLine;
     const bool cut = i + 1 == kMostNotes && page.notes.size() > kMostNotes;

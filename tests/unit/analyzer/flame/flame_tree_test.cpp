@@ -52,10 +52,7 @@ TEST_CASE("flame tree: each width has its own boxes") {
       out.append(test::box_name(*tree, i)).append(" ").append(std::to_string(tree->boxes[i].weight)).append("; ");
     return out;
   };
-  CHECK(widths(FlameWidth::baseline) == "all 350; main 350; load 200; parse 100; copy 100; idle 50; ");
   CHECK(widths(FlameWidth::current) == "all 370; main 370; parse 320; copy 300; idle 50; ");
-  CHECK(widths(FlameWidth::both) == "all 570; main 570; parse 320; copy 300; load 200; idle 50; ");
-  CHECK(widths(FlameWidth::growth) == "all 220; main 220; parse 220; copy 200; ");
 }
 
 TEST_CASE("flame tree: what has no frame to show has a box of its own, and the root adds up") {
@@ -86,7 +83,7 @@ TEST_CASE("flame tree: nothing changed leaves the root alone, with its values") 
   REQUIRE(tree);
   CHECK(as_text(*tree) == "all w0 13>13 +0 0\n");
   FakeReport empty;
-  const auto nothing = flame_tree(empty.get(), FlameWidth::both);
+  const auto nothing = flame_tree(empty.get(), FlameWidth::current);
   REQUIRE(nothing);
   CHECK(as_text(*nothing) == "all w0 0>0 +0 0\n");
 }
@@ -152,7 +149,7 @@ TEST_CASE("flame tree: values at the edge of 64 bits fit, sums beyond are refuse
   FakeReport both;
   both.row("main;a", kMost - 1, kMost).row("main;c", 0, -kMost).row("main;d", -kMost, -kMost);
   REQUIRE(flame_tree(both.get(), FlameWidth::change));
-  const auto wide = flame_tree(both.get(), FlameWidth::both);
+  const auto wide = flame_tree(both.get(), FlameWidth::current);
   REQUIRE_FALSE(wide);
   CHECK(wide.error().code == ErrorCode::limit);
   CHECK(wide.error().message.find("does not fit") != std::string::npos);
