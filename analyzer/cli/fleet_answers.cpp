@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/base/option_words.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/fleet_instances.hpp"
@@ -29,8 +30,8 @@ std::optional<fleet::Pivot> pivot_of(const std::string& by, const std::vector<fl
   if (by == "version") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.version; }};
   if (by == "instance") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.instance; }};
   if (by == "service") return fleet::Pivot{by, [](const fleet::Committed& one) { return one.service; }};
-  if (!by.starts_with("label:")) return std::nullopt;
-  const std::string key = by.substr(6);
+  if (!by.starts_with(kLabelWord)) return std::nullopt;
+  const std::string key = by.substr(kLabelWord.size());
   const auto value_of = [key](const fleet::Committed& one) {
     for (const auto& [name, value] : one.labels) {
       if (name == key) return value;
@@ -65,7 +66,7 @@ FleetSlice open_slice(const FleetQuestion& asked) {
   std::vector<fleet::Committed> rows = rows_of_slice(from, asked);
   FleetSlice slice{std::move(from), style, {}, pivot_of(asked.options.by, rows), std::move(rows), {}, {}, {}};
   Options options = asked.options;
-  if (slice.pivot) options.by = "label:" + slice.pivot->key;
+  if (slice.pivot) options.by = std::string(kLabelWord) + slice.pivot->key;
   slice.view = diff_options(options);
   slice.view.metric =
       choose_fleet_metric(slice.rows, asked.options.metric, [&] { return named_metric(slice.from, slice.rows); });

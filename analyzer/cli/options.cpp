@@ -1,13 +1,13 @@
 #include "analyzer/cli/options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/nearest.hpp"
+#include "analyzer/base/option_words.hpp"
 #include "analyzer/base/size_text.hpp"
 #include "analyzer/cli/progress.hpp"
 
@@ -15,7 +15,11 @@ namespace snapdiff::cli {
 namespace {
 
 /// What rows can be grouped by; instances of a fleet have more.
-std::vector<std::string> kinds() { return {"stack", "function", "file", "line", "module", "type", "role", "label:"}; }
+std::vector<std::string> kinds() {
+  std::vector<std::string> out = words_of(kGroupWords);
+  out.insert(out.end(), {std::string(kRoleWord), std::string(kLabelWord)});
+  return out;
+}
 std::vector<std::string> kinds_of_fleet() {
   std::vector<std::string> out = kinds();
   out.insert(out.end(), {"version", "instance", "service"});
@@ -29,7 +33,7 @@ void add_hide_and_show(CommandLine& line, Options& options) {
 
 void add_frame_sets(CommandLine& line, Options& options) {
   line.text("--frames", "X", options.frames, "python|native|all of CUDA snapshots (all but noise)")
-      .choices({"usual", "python", "native", "all"});
+      .choices(words_of(kFrameWords));
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
                          "label:KEY (stack)")
         .suggestions(of_fleet ? kinds_of_fleet() : kinds());
     line.text("--sort", "KEY", options.sort, "change, growth, after, objects, name (change)")
-        .choices({"change", "growth", "after", "objects", "name"});
+        .choices(words_of(kSortWords));
     line.group("filter");
     line.text("--focus", "RE", options.focus, "only stacks with a matching frame");
     line.text("--ignore", "RE", options.ignore, "no stacks with a matching frame");
@@ -112,7 +116,7 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
     line.flag("--debuginfod", options.debuginfod,
               "name them with debug files that the servers in\n"
               "DEBUGINFOD_URLS have");
-    line.text("--demangle", "X", options.demangle, "none|simple|full (full)").choices({"none", "simple", "full"});
+    line.text("--demangle", "X", options.demangle, "none|simple|full (full)").choices(words_of(kDemangleWords));
   }
   line.group("store");
   line.text("--db", "PATH", options.db,
@@ -142,9 +146,7 @@ session::Request request_of(const Options& options, const Terminal& terminal) {
   request.decimal_units = options.units == "si";
   request.symbols = options.symbols;
   request.sysroot = options.sysroot;
-  request.demangle = options.demangle == "none"     ? Demangle::none
-                     : options.demangle == "simple" ? Demangle::simple
-                                                    : Demangle::full;
+  request.demangle = value_of(kDemangleWords, options.demangle).value_or(Demangle::full);
   request.debuginfod = options.debuginfod;
   request.watch = watch_of(terminal);
   return request;
@@ -164,34 +166,11 @@ std::vector<std::pair<std::string, std::string>> label_pairs(const std::vector<s
 DiffOptions diff_options(const Options& options) {
   DiffOptions out;
   out.metric = options.metric;
-  if (options.by.rfind("label:", 0) == 0 && options.by.size() > 6) {
-    out.by = GroupBy::label;
-    out.label_key = options.by.substr(6);
-  } else if (options.by == "role") {
-    out.by = GroupBy::label;
-    out.label_key = options.by;
-  } else {
-    static constexpr std::array kKinds = {GroupBy::stack, GroupBy::function, GroupBy::file,
-                                          GroupBy::line,  GroupBy::module,   GroupBy::type};
-    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](GroupBy by) { return to_text(by) == options.by; });
-    if (kind == kKinds.end()) {
-      std::vector<std::string> names;
-      names.reserve(std::size(kKinds));
-      for (const GroupBy by : kKinds) names.emplace_back(to_text(by));
-      fail({ErrorCode::usage, "--by " + options.by +
-                                  ": expected stack, function, file, line, module, type, role or label:KEY" +
-                                  did_you_mean(options.by, names)});
-    }
-    out.by = *kind;
-  }
-  static constexpr std::array<std::pair<std::string_view, SortKey>, 5> kSorts = {{{"change", SortKey::change},
-                                                                                  {"growth", SortKey::growth},
-                                                                                  {"after", SortKey::after},
-                                                                                  {"objects", SortKey::objects},
-                                                                                  {"name", SortKey::name}}};
-  for (const auto& [name, key] : kSorts) {
-    if (options.sort == name) out.sort = key;
-  }
+  if (!set_grouping(options.by, out))
+    fail({ErrorCode::usage, "--by " + options.by +
+                                ": expected stack, function, file, line, module, type, role or label:KEY" +
+                                did_you_mean(options.by, words_of(kGroupWords))});
+  out.sort = value_of(kSortWords, options.sort).value_or(SortKey::change);
   out.focus = options.focus;
   out.ignore = options.ignore;
   out.hide = options.hide;
@@ -201,9 +180,7 @@ DiffOptions diff_options(const Options& options) {
   out.hide_allocator_frames = options.allocator_frames == "hide";
   out.fold_recursion = options.recursion == "fold";
   out.match_strictly = options.match == "strict";
-  for (const FrameSet set : {FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all}) {
-    if (options.frames == to_text(set)) out.frames = set;
-  }
+  out.frames = value_of(kFrameWords, options.frames).value_or(FrameSet::usual);
   return out;
 }
 

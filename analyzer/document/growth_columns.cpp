@@ -92,7 +92,9 @@ constexpr GrowthColumn kTag = made("", "", "", "", {}, [](const GrowthLine& line
   return Word{view.grouped() ? tag_of(view.report.cumulative[line.number]) : tag_of(line.row().row_class)};
 });
 constexpr GrowthColumn kTier = made("tier", "", "tier", "the weakest by which a part of the row was matched", {},
-                                    [](const GrowthLine& line) -> Cell { return Word{to_text(line.row().tier)}; });
+                                    [](const GrowthLine& line) -> Cell {
+                                      return line.is_row() ? Cell(Word{to_text(line.row().tier)}) : Missing::blank;
+                                    });
 constexpr GrowthColumn kStack =
     made("stack", "stack (leaf first)", "[frame]", "leaf first", {.rows = RowsOf::stacks, .csv = CsvShape::stack},
          [](const GrowthLine& line) -> Cell {
@@ -264,18 +266,22 @@ constexpr GrowthColumn kSlopePerHour =
              return rate ? Cell(Rate{*rate}) : Cell(Missing::unknown);
            });
          });
-constexpr GrowthColumn kRise = made("rise", "", "number|null", "slope times (snapshots - 1)", {.of_total = true},
-                                    [](const GrowthLine& line) -> Cell { return Number{line.verdict()->rise}; });
+constexpr GrowthColumn kRise = made(
+    "rise", "", "number|null", "slope times (snapshots - 1)", {.of_total = true},
+    [](const GrowthLine& line) { return of_fit(line, [](const Verdict& verdict) { return Number{verdict.rise}; }); });
 constexpr GrowthColumn kByObjects =
     made("by_objects", "", "flag", "verdict and p come from the counts of objects", {.of_total = true},
-         [](const GrowthLine& line) -> Cell { return Flag{line.verdict()->by_objects}; });
-constexpr GrowthColumn kMinor =
-    made("minor", "", "flag", "changes by less than the floor: no verdict", {.of_total = true},
-         [](const GrowthLine& line) -> Cell { return Flag{line.verdict()->minor}; });
-constexpr GrowthColumn kDoublings =
-    made("doublings", "", "integer", "jumps that each double the value of equally many objects: a table that resizes",
-         {.of_total = true},
-         [](const GrowthLine& line) -> Cell { return Count{static_cast<std::int64_t>(line.verdict()->doublings)}; });
+         [](const GrowthLine& line) {
+           return of_fit(line, [](const Verdict& verdict) { return Flag{verdict.by_objects}; });
+         });
+constexpr GrowthColumn kMinor = made(
+    "minor", "", "flag", "changes by less than the floor: no verdict", {.of_total = true},
+    [](const GrowthLine& line) { return of_fit(line, [](const Verdict& verdict) { return Flag{verdict.minor}; }); });
+constexpr GrowthColumn kDoublings = made(
+    "doublings", "", "integer", "jumps that each double the value of equally many objects: a table that resizes",
+    {.of_total = true}, [](const GrowthLine& line) {
+      return of_fit(line, [](const Verdict& verdict) { return Count{static_cast<std::int64_t>(verdict.doublings)}; });
+    });
 
 // The rest that a scenario left.
 
@@ -306,7 +312,7 @@ constexpr std::array kDiffFields = std::to_array<GrowthField>({{&kClass},
                                                                {&kCurrentObjects},
                                                                {&kGrowthObjects},
                                                                {&kError},
-                                                               {&kTier, Forms::json},
+                                                               {&kTier},
                                                                {&kInstances, Forms::json, true},
                                                                {&kFlat, Forms::json},
                                                                {&kCumulative},
@@ -318,7 +324,7 @@ constexpr std::array kDiffFields = std::to_array<GrowthField>({{&kClass},
                                                                {&kVerdict, Forms::all, true},
                                                                {&kReason, Forms::all, true}});
 
-constexpr std::array kTrendFields = std::to_array<GrowthField>({{&kClass, Forms::json},
+constexpr std::array kTrendFields = std::to_array<GrowthField>({{&kClass},
                                                                 {&kBaseline},
                                                                 {&kCurrent},
                                                                 {&kGrowth},
@@ -329,10 +335,10 @@ constexpr std::array kTrendFields = std::to_array<GrowthField>({{&kClass, Forms:
                                                                 {&kOdds},
                                                                 {&kVerdict},
                                                                 {&kReason},
-                                                                {&kRise, Forms::json},
-                                                                {&kByObjects, Forms::json},
-                                                                {&kMinor, Forms::json},
-                                                                {&kDoublings, Forms::json},
+                                                                {&kRise},
+                                                                {&kByObjects},
+                                                                {&kMinor},
+                                                                {&kDoublings},
                                                                 {&kInstances, Forms::json, true},
                                                                 {&kKept, Forms::all, true},
                                                                 {&kLeast, Forms::json, true},

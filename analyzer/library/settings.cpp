@@ -1,9 +1,9 @@
 #include "analyzer/library/settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,6 +12,7 @@
 
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/nearest.hpp"
+#include "analyzer/base/option_words.hpp"
 
 namespace snapdiff::library {
 namespace {
@@ -41,55 +42,27 @@ Number number(const Given& given) {
   return value;
 }
 
-template <class Enum, std::size_t N>
-constexpr std::array<std::pair<std::string_view, Enum>, N> with_words(const Enum (&values)[N]) {
-  std::array<std::pair<std::string_view, Enum>, N> out{};
-  for (std::size_t i = 0; i < N; ++i) out[i] = {to_text(values[i]), values[i]};
-  return out;
-}
-
 /// The enumerator whose word is given.
 template <class Enum, std::size_t N>
-Enum choice(const Given& given, const std::array<std::pair<std::string_view, Enum>, N>& words) {
-  std::vector<std::string> names;
+Enum choice(const Given& given, const OptionWord<Enum> (&words)[N]) {
+  if (const std::optional<Enum> value = value_of(words, given.value)) return *value;
+  const std::vector<std::string> names = words_of(words);
   std::string list;
-  for (const auto& [word, value] : words) {
-    if (given.value == word) return value;
-    names.emplace_back(word);
-    list += (list.empty() ? "" : &word == &words.back().first ? " or " : ", ") + names.back();
-  }
+  for (const std::string& name : names) list += (list.empty() ? "" : &name == &names.back() ? " or " : ", ") + name;
   refuse(given, list + did_you_mean(given.value, names));
 }
 
-void set_grouping(const Given& given, DiffOptions& view) {
-  constexpr std::string_view kLabel = "label:";
-  if (given.value.starts_with(kLabel) && given.value.size() > kLabel.size()) {
-    view.by = GroupBy::label;
-    view.label_key = given.value.substr(kLabel.size());
-  } else if (given.value == "role") {
-    view.by = GroupBy::label;
-    view.label_key = given.value;
-  } else {
-    view.by = choice(given, with_words({GroupBy::stack, GroupBy::function, GroupBy::file, GroupBy::line,
-                                        GroupBy::module, GroupBy::type}));
-  }
+void group_by(const Given& given, DiffOptions& view) {
+  if (!set_grouping(given.value, view)) choice(given, kGroupWords);
 }
 
-constexpr std::array<std::pair<std::string_view, Demangle>, 3> kDemangles = {
-    {{"none", Demangle::none}, {"simple", Demangle::simple}, {"full", Demangle::full}}};
-constexpr std::array<std::pair<std::string_view, SortKey>, 5> kSortKeys = {{{"change", SortKey::change},
-                                                                            {"growth", SortKey::growth},
-                                                                            {"after", SortKey::after},
-                                                                            {"objects", SortKey::objects},
-                                                                            {"name", SortKey::name}}};
-constexpr auto kFrameSets = with_words({FrameSet::usual, FrameSet::python, FrameSet::native, FrameSet::all});
-constexpr std::array<std::pair<std::string_view, PictureKind>, 3> kKinds = {
-    {{"growth", PictureKind::growth}, {"flame", PictureKind::flame}, {"timeline", PictureKind::timeline}}};
-constexpr std::array<std::pair<std::string_view, PictureForm>, 5> kForms = {{{"pdf", PictureForm::pdf},
-                                                                             {"html", PictureForm::html},
-                                                                             {"svg", PictureForm::svg},
-                                                                             {"png", PictureForm::png},
-                                                                             {"dot", PictureForm::dot}}};
+constexpr OptionWord<PictureKind> kKinds[] = {
+    {"growth", PictureKind::growth}, {"flame", PictureKind::flame}, {"timeline", PictureKind::timeline}};
+constexpr OptionWord<PictureForm> kForms[] = {{"pdf", PictureForm::pdf},
+                                              {"html", PictureForm::html},
+                                              {"svg", PictureForm::svg},
+                                              {"png", PictureForm::png},
+                                              {"dot", PictureForm::dot}};
 
 struct Option {
   const char* name;
@@ -109,17 +82,17 @@ constexpr Option kOptions[] = {
     {"decimal_units", kOpenGroup, [](Settings& s, const Given& g) { s.open.decimal_units = flag(g); }},
     {"symbols", kOpenGroup, [](Settings& s, const Given& g) { s.open.symbols.push_back(g.value); }},
     {"sysroot", kOpenGroup, [](Settings& s, const Given& g) { s.open.sysroot = g.value; }},
-    {"demangle", kOpenGroup, [](Settings& s, const Given& g) { s.open.demangle = choice(g, kDemangles); }},
+    {"demangle", kOpenGroup, [](Settings& s, const Given& g) { s.open.demangle = choice(g, kDemangleWords); }},
     {"metric", kViewGroup, [](Settings& s, const Given& g) { s.view.metric = g.value; }},
-    {"by", kViewGroup, [](Settings& s, const Given& g) { set_grouping(g, s.view); }},
-    {"sort", kViewGroup, [](Settings& s, const Given& g) { s.view.sort = choice(g, kSortKeys); }},
+    {"by", kViewGroup, [](Settings& s, const Given& g) { group_by(g, s.view); }},
+    {"sort", kViewGroup, [](Settings& s, const Given& g) { s.view.sort = choice(g, kSortWords); }},
     {"focus", kViewGroup, [](Settings& s, const Given& g) { s.view.focus = g.value; }},
     {"ignore", kViewGroup, [](Settings& s, const Given& g) { s.view.ignore = g.value; }},
     {"hide", kViewGroup, [](Settings& s, const Given& g) { s.view.hide = g.value; }},
     {"show", kViewGroup, [](Settings& s, const Given& g) { s.view.show = g.value; }},
     {"own", kViewGroup, [](Settings& s, const Given& g) { s.view.own = g.value; }},
     {"library", kViewGroup, [](Settings& s, const Given& g) { s.view.library = g.value; }},
-    {"frames", kViewGroup, [](Settings& s, const Given& g) { s.view.frames = choice(g, kFrameSets); }},
+    {"frames", kViewGroup, [](Settings& s, const Given& g) { s.view.frames = choice(g, kFrameWords); }},
     {"allocator_frames", kViewGroup, [](Settings& s, const Given& g) { s.view.hide_allocator_frames = !flag(g); }},
     {"fold_recursion", kViewGroup, [](Settings& s, const Given& g) { s.view.fold_recursion = flag(g); }},
     {"match_strictly", kViewGroup, [](Settings& s, const Given& g) { s.view.match_strictly = flag(g); }},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/base/failure.hpp"
+#include "analyzer/base/option_words.hpp"
 #include "analyzer/base/size_text.hpp"
 #include "analyzer/session/compared.hpp"
 #include "analyzer/session/judged_series.hpp"
@@ -19,10 +20,7 @@ DiffOptions view_of(DiffOptions view, const ToolArguments& arguments) {
   if (!arguments.metric.empty()) view.metric = arguments.metric;
   if (!arguments.focus.empty()) view.focus = arguments.focus;
   if (!arguments.ignore.empty()) view.ignore = arguments.ignore;
-  for (const GroupBy by :
-       {GroupBy::stack, GroupBy::function, GroupBy::file, GroupBy::line, GroupBy::module, GroupBy::type}) {
-    if (arguments.by == to_text(by)) view.by = by;
-  }
+  view.by = value_of(kGroupWords, arguments.by).value_or(view.by);
   return view;
 }
 

@@ -148,7 +148,7 @@ void csv_cell(Record& record, document::CsvShape shape, std::size_t series, cons
   };
   std::visit(
       Overloaded{[&](Missing) { record.empty(csv_fields(shape, series)); },
-                 [&](const Flag& v) { record.text(v.value ? "true" : "false"); },
+                 [&](const Flag& v) { record.number(std::int64_t{v.value ? 1 : 0}); },
                  [&](const Share& v) { record.number(static_cast<double>(v.part) / static_cast<double>(v.whole)); },
                  [&](const Word& v) { text(v.text); }, [&](const Text& v) { text(v.text); },
                  [&](const Series& v) {

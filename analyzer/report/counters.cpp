@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/report/csv_record.hpp"
@@ -174,6 +177,16 @@ class CounterSheet {
   std::span<const CounterRow> shown_;
 };
 
+/// The numbers of the verdict; not a number where there is none.
+std::array<std::pair<std::string_view, double>, 4> fit_of(const CounterRow& row) {
+  const Verdict& fit = row.verdict;
+  const double known = fit.word.empty() ? std::nan("") : 0;
+  return {{{"slope", known + fit.slope},
+           {"slope_low", known + fit.slope_low},
+           {"slope_high", known + fit.slope_high},
+           {"p", known + fit.p}}};
+}
+
 void row_fields(JsonWriter& json, const CounterRow& row) {
   json.field("name", row.name);
   json.field("unit", row.unit);
@@ -183,12 +196,7 @@ void row_fields(JsonWriter& json, const CounterRow& row) {
   json.field("half_unit", row.half_unit);
   json.field_or_null("verdict", word_of(row));
   json.field_or_null("reason", word_of(row).empty() ? std::string_view() : std::string_view(row.verdict.reason));
-  const bool judged = !row.verdict.word.empty();
-  for (const auto& [key, number] :
-       {std::pair("slope", row.verdict.slope), std::pair("slope_low", row.verdict.slope_low),
-        std::pair("slope_high", row.verdict.slope_high), std::pair("p", row.verdict.p)}) {
-    json.field(key, judged ? number : std::nan(""));
-  }
+  for (const auto& [key, number] : fit_of(row)) json.field(key, number);
   json.array("values", row.values,
              [&](const std::optional<std::int64_t>& value) { value ? json.integer(*value) : json.null(); });
 }
@@ -210,7 +218,8 @@ std::string json_counters(const CounterReport& report, const Style& style) {
 }
 
 std::string csv_counters(const CounterReport& report, const Style& style) {
-  std::string text = "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason";
+  std::string text =
+      "name,unit,cumulative,baseline,current,growth,resets,half_unit,verdict,reason,slope,slope_low,slope_high,p";
   text += value_columns(report.snapshots.size()) + "\r\n";
   for (std::size_t i = 0; i < shown_of(report.rows.size(), style); ++i) {
     const CounterRow& row = report.rows[i];
@@ -225,6 +234,7 @@ std::string csv_counters(const CounterReport& report, const Style& style) {
     record.number(row.half_unit);
     record.text(word_of(row));
     record.text(word_of(row).empty() ? "" : row.verdict.reason);
+    for (const auto& [key, number] : fit_of(row)) record.number(number);
     for (const std::optional<std::int64_t>& value : row.values) record.number_if(value.has_value(), value.value_or(0));
   }
   return text;

@@ -202,8 +202,20 @@ std::string markdown_gate(const GateReport& report) {
   return out;
 }
 
+/// By Measure.
+struct Rule {
+  std::string_view id, words;
+};
+constexpr Rule kRules[] = {{"growth", "Growth from the first to the last snapshot is over its budget"},
+                           {"rate-per-snapshot", "Memory is GROWING faster per snapshot than its budget allows"},
+                           {"rate-per-time", "Memory is GROWING faster per time than its budget allows"},
+                           {"step", "Memory rose at once (STEP, NEW) by more than its budget allows"}};
+
+constexpr std::string_view rule_of(Measure measure) { return kRules[static_cast<std::size_t>(measure)].id; }
+
 std::string csv_gate(const GateReport& report) {
-  std::string text = "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note,least\r\n";
+  std::string text =
+      "outcome,budget,measured,allowed,verdict,id,stack,row_count,file,line,note,least,measure,reason\r\n";
   for (const GateFinding& finding : report.findings) {
     Record record(text);
     record.text(to_text(finding.outcome));
@@ -218,6 +230,8 @@ std::string csv_gate(const GateReport& report) {
     record.number_if(finding.line > 0, finding.line);
     record.text(finding.note);
     finding.least ? record.number(*finding.least) : record.empty();
+    record.text(rule_of(report.budgets[finding.budget].measure));
+    record.text(finding.verdict.reason);
   }
   return text;
 }
@@ -243,17 +257,6 @@ std::string uri(std::string_view path) {
   }
   return out;
 }
-
-/// By Measure.
-struct Rule {
-  std::string_view id, words;
-};
-constexpr Rule kRules[] = {{"growth", "Growth from the first to the last snapshot is over its budget"},
-                           {"rate-per-snapshot", "Memory is GROWING faster per snapshot than its budget allows"},
-                           {"rate-per-time", "Memory is GROWING faster per time than its budget allows"},
-                           {"step", "Memory rose at once (STEP, NEW) by more than its budget allows"}};
-
-constexpr std::string_view rule_of(Measure measure) { return kRules[static_cast<std::size_t>(measure)].id; }
 
 /// JSON has no such number: the writer says null.
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();

@@ -1,21 +1,9 @@
 """A profile.proto of rows (stack leaf first of (function, file, line), bytes, objects), as agents of Node write it."""
+import os
+import sys
 
-
-def varint(n):
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def number(field, n):
-    return varint(field << 3) + varint(n)
-
-
-def text(field, data):
-    return varint(field << 3 | 2) + varint(len(data)) + data
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from protobuf import field, varint  # noqa: E402
 
 
 def encode(rows):
@@ -24,18 +12,18 @@ def encode(rows):
     def string(s):
         return strings.setdefault(s, len(strings))
 
-    out = [text(1, number(1, string(n)) + number(2, string(u)))
+    out = [field(1, field(1, string(n)) + field(2, string(u)))
            for n, u in (("inuse_objects", "count"), ("inuse_space", "bytes"))]
     for stack, size, objects in rows:
         ids = b""
         for name, file, line in stack:
             function = functions.setdefault((name, file), len(functions) + 1)
             ids += varint(locations.setdefault((function, line), len(locations) + 1))
-        out.append(text(2, text(1, ids) + text(2, varint(objects) + varint(size))))
-    out += [text(4, number(1, i) + text(4, number(1, f) + number(2, line))) for (f, line), i in locations.items()]
-    out += [text(5, number(1, i) + number(2, string(n)) + number(3, string(n)) + number(4, string(file)))
+        out.append(field(2, field(1, ids) + field(2, varint(objects) + varint(size))))
+    out += [field(4, field(1, i) + field(4, field(1, f) + field(2, line))) for (f, line), i in locations.items()]
+    out += [field(5, field(1, i) + field(2, string(n)) + field(3, string(n)) + field(4, string(file)))
             for (n, file), i in functions.items()]
-    out += [text(6, s.encode()) for s in strings]
+    out += [field(6, s.encode()) for s in strings]
     return b"".join(out)
 
 

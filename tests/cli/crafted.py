@@ -2,12 +2,16 @@
 
 Each function takes a size in bytes and gives (file name, bytes) of about that size.
 """
-import functools
 import gzip
 import json
+import os
 import pickle
 import random
 import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from protobuf import field, varint  # noqa: E402
 
 
 def until(size, line_of):
@@ -94,21 +98,8 @@ def dominator_chain(size):
     return "chain.heapsnapshot", json.dumps(text, separators=(",", ":")).encode()
 
 
-@functools.cache
-def varint(value):
-    out = b""
-    while value >= 128:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def message(number, body):
-    return varint(number << 3 | 2) + varint(len(body)) + body
-
-
 def numbers(*pairs):
-    return b"".join(varint(number << 3) + varint(value) for number, value in pairs)
+    return b"".join(field(number, value) for number, value in pairs)
 
 
 MASK = (1 << 64) - 1
@@ -144,8 +135,8 @@ def colliding_name(i):
 
 
 def profile(strings, parts):
-    table = b"".join(message(6, text) for text in strings)
-    return message(1, numbers((1, 1), (2, 2))) + parts + table
+    table = b"".join(field(6, text) for text in strings)
+    return field(1, numbers((1, 1), (2, 2))) + parts + table
 
 
 def colliding_names(size):
@@ -156,8 +147,8 @@ def colliding_names(size):
         name = colliding_name(i)
         strings.append(name)
         i += 1
-        piece = (message(5, numbers((1, i), (2, i + 2))) + message(4, numbers((1, i)) + message(4, numbers((1, i), (2, 1)))) +
-                 message(2, numbers((1, i), (2, 8))))
+        piece = (field(5, numbers((1, i), (2, i + 2))) + field(4, numbers((1, i)) + field(4, numbers((1, i), (2, 1)))) +
+                 field(2, numbers((1, i), (2, 8))))
         pieces.append(piece)
         used += len(piece) + 18
     return "colliding.pb", profile(strings, parts + b"".join(pieces))
@@ -168,17 +159,17 @@ def many_labels(size):
     strings, pieces, used, i = [b"", b"inuse_space", b"bytes", b"f", b"key"], [], 0, 0
     while used < size:
         i += 1
-        pieces.append(message(2, numbers((1, 1), (2, 8)) + message(3, numbers((1, 4), (3, i)))))
+        pieces.append(field(2, numbers((1, 1), (2, 8)) + field(3, numbers((1, 4), (3, i)))))
         used += len(pieces[-1])
-    parts = message(5, numbers((1, 1), (2, 3))) + message(4, numbers((1, 1)) + message(4, numbers((1, 1), (2, 1))))
+    parts = field(5, numbers((1, 1), (2, 3))) + field(4, numbers((1, 1)) + field(4, numbers((1, 1), (2, 1))))
     return "labels.pb", profile(strings, parts + b"".join(pieces))
 
 
 def unused_string(size):
     """A gzip of a profile with a text that nothing names."""
     strings = [b"", b"inuse_space", b"bytes", b"f", b"x" * size]
-    parts = message(5, numbers((1, 1), (2, 3))) + message(4, numbers((1, 1)) + message(4, numbers((1, 1), (2, 1))))
-    return "unused.pb.gz", gzip.compress(profile(strings, parts + message(2, numbers((1, 1), (2, 8)))), 6)
+    parts = field(5, numbers((1, 1), (2, 3))) + field(4, numbers((1, 1)) + field(4, numbers((1, 1), (2, 1))))
+    return "unused.pb.gz", gzip.compress(profile(strings, parts + field(2, numbers((1, 1), (2, 8)))), 6)
 
 
 def massif_rows(size):
@@ -203,16 +194,16 @@ def strings_of(*more):
 
 
 def location(number, function, line, mapping=0):
-    return message(4, numbers((1, number), *([(2, mapping)] if mapping else [])) + message(4, numbers((1, function), (2, line))))
+    return field(4, numbers((1, number), *([(2, mapping)] if mapping else [])) + field(4, numbers((1, function), (2, line))))
 
 
 def function(number, name, file=0):
-    return message(5, numbers((1, number), (2, name), *([(4, file)] if file else [])))
+    return field(5, numbers((1, number), (2, name), *([(4, file)] if file else [])))
 
 
 def sample(stack, value):
     body = b"".join(varint(at) for at in stack)
-    return message(2, message(1, body) + message(2, varint(value)))
+    return field(2, field(1, body) + field(2, varint(value)))
 
 
 def long_names_deep(size):
@@ -311,7 +302,7 @@ def two_builds(name, make):
     out = []
     for build in (0, 1):
         strings = strings_of(b"build-%d" % build)
-        mapping = message(3, numbers((1, 1), (2, 4096), (3, 2147483647), (6, 3), (7, 1), (8, 1), (9, 1)))
+        mapping = field(3, numbers((1, 1), (2, 4096), (3, 2147483647), (6, 3), (7, 1), (8, 1), (9, 1)))
         parts = make(strings, build)
         out.append(("%s-%d.pb" % (name, build), profile(strings, mapping + parts)))
     return out

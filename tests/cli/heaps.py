@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from protobuf import field, varint  # for the tests as well
 from rounds import SANITIZED, rounds  # pylint: disable=unused-import; for the tests
 
 BINARY = os.environ.get("SNAPDIFF", "snapdiff")
@@ -39,23 +40,6 @@ MAIN, GROW, KEEP, GONE = 0x1100, 0x1200, 0x1300, 0x1400
 BEFORE = tcmalloc([(10, 1000, [GROW, MAIN]), (5, 5000, [KEEP, MAIN]), (1, 64, [GONE, MAIN])])
 AFTER = tcmalloc([(30, 4096, [GROW, MAIN]), (5, 5000, [KEEP, MAIN])])
 TOTAL_BEFORE, TOTAL_AFTER = 6064, 9096
-
-
-def varint(number):
-    number &= (1 << 64) - 1
-    out = b""
-    while number >= 0x80:
-        out += bytes([number & 0x7F | 0x80])
-        number >>= 7
-    return out + bytes([number])
-
-
-def field(number, payload):
-    if isinstance(payload, int):
-        return varint(number << 3) + varint(payload)
-    if isinstance(payload, str):
-        payload = payload.encode("utf-8", "surrogateescape")
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
 def pprof(sample_types, samples, time_ns=0, compress=True, default=""):

@@ -140,7 +140,7 @@ class ByRole(Views):
         drawing = self.drawing("run.pickle@peak", "run.pickle@end", "--flame", "--by", "role", "--current").replace("\u00a0", " ")
         by_role = lambda operand: {row["key"]: row["flat"] for row in self.json("top", operand, "--by", "role", "-n", "0")["rows"]}
         before, after = by_role("run.pickle@peak"), by_role("run.pickle@end")
-        for role in before.keys() | after.keys():
+        for role in (role for role, size in after.items() if size > 0):
             sides = [shown(side.get(role, 0)) if side.get(role, 0) >= (1 << 20) else "[0-9.]+ (B|KiB)" for side in (before, after)]
             self.assertEqual(len(re.findall(r">%s, %s \u2192 %s<" % (role, *sides), drawing)), 1, role)
         self.assertIn("Width is the value after. Colour is the role.", drawing)

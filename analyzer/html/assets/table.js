@@ -144,13 +144,22 @@ function sumRow(id, name, before, after, objects) {
   return el("tr", { id }, el("th", { scope: "row" }, name), ...cells);
 }
 
+// Growth of objects between first and last, in rows and beside them. Other pairs lack the counts of some rows.
+const growthOfObjects = (rows) => rows.reduce((sum, row) => sum + (objectsGrowth(row) ?? ZERO), ZERO);
+function objectSums(shown, total) {
+  if (total === null || !model.objects || !isWhole()) return { others: "", rest: "" };
+  const beside = total - growthOfObjects(model.byRank) - (others.objects[1] - others.objects[0]);
+  return { others: countText(total - beside - growthOfObjects(view.rows.subarray(0, shown)), true), rest: countText(beside, true) };
+}
+
 function drawFoot() {
   const sum = sums(shownRows()), a = judgedStep(choice.from), b = judgedStep(choice.to);
-  const objects = a.objects === null || b.objects === null ? "n/a" : countText(b.objects - a.objects, true);
+  const total = a.objects === null || b.objects === null ? null : b.objects - a.objects;
+  const objects = objectSums(shownRows(), total);
   $("rows-foot").replaceChildren(
-    sumRow("sum-others", othersText(sum.count), sum.before.others, sum.after.others, ""),
-    sumRow("sum-rest", facts.filtered ? "[unattributed] and [filtered out]" : "[unattributed]", sum.before.rest, sum.after.rest, ""),
-    sumRow("sum-total", "TOTAL", sum.before.total, sum.after.total, objects));
+    sumRow("sum-others", othersText(sum.count), sum.before.others, sum.after.others, objects.others),
+    sumRow("sum-rest", facts.filtered ? "[unattributed] and [filtered out]" : "[unattributed]", sum.before.rest, sum.after.rest, objects.rest),
+    sumRow("sum-total", "TOTAL", sum.before.total, sum.after.total, total === null ? "n/a" : countText(total, true)));
   const n = view.rows.length;
   $("table-h").textContent = `Growth per stack, ${left + choice.from + 1} \u2192 ${left + choice.to + 1}`;
   $("table-note").textContent = (n === model.rows ? countText(n) + (n === 1 ? " row" : " rows") : `${countText(n)} of ${countText(model.rows)} rows`) +

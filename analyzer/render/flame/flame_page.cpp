@@ -20,8 +20,8 @@ constexpr double kLowestRow = 9.6;
 constexpr std::uint32_t kGoodRows = 26;
 constexpr std::size_t kMostTableRows = 24;
 constexpr std::size_t kLeastTableRows = 8;
-/// Boxes narrower than this are merged: they cannot be told apart. Where the cursor shows names and pages can be
-/// enlarged, they may be smaller.
+/// Boxes narrower than this are merged: they are too narrow to distinguish. Where the cursor shows names and pages can
+/// be enlarged, they may be smaller.
 constexpr double kLeastBox = 8;
 constexpr double kLeastBoxOnScreen = 2;
 constexpr double kScale = 20;

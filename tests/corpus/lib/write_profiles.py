@@ -5,25 +5,12 @@ A writer takes (run, folder) and returns the operands for snapdiff, oldest first
 import gzip
 import math
 import os
+import sys
 
 from lib.heap import total
 
-
-def varint(number):
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def field(number, payload):
-    if isinstance(payload, int):
-        return varint(number << 3) + varint(payload)
-    if isinstance(payload, str):
-        payload = payload.encode()
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from protobuf import field, varint  # noqa: E402
 
 
 class Addresses:

@@ -65,7 +65,7 @@ inline std::map<std::vector<std::string>, Expected> oracle(const GrowthReport& r
 
 /// Every box of the tree against the oracle, and what must hold between boxes.
 inline void check_tree(const GrowthReport& report, FlameWidth width) {
-  INFO("width " << std::string(to_text(width)));
+  INFO("width " << static_cast<int>(width));
   const Result<FlameTree> tree = flame::flame_tree(report, width);
   REQUIRE(tree);
   const auto expected = oracle(report, width);
