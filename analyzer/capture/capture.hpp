@@ -61,7 +61,7 @@ Result<std::string> new_folder(const std::string& name);
 
 /// One run of a program.
 ///   url    where Go's pprof answers; "" = the ports that it listens on are asked
-///   said   is told what goes on, a line each time
+///   said   gets a line at each stage
 struct RunRequest {
   Plan plan;
   std::vector<std::string> words;  ///< the program and its arguments

@@ -23,7 +23,7 @@ namespace snapdiff::cuda {
 /// it is not known. (A free's own stack is the one of the free call in some versions.)
 inline constexpr std::string_view kBeforeTrace = "[before trace]";
 
-/// As many snapshots as one series may have out of one file.
+/// The most snapshots that one file may add to a series.
 inline constexpr std::size_t kMostPoints = 10'000;
 
 /// One trace of a snapshot.
@@ -32,7 +32,7 @@ struct TraceRef {
   bool host = false;
 };
 
-/// What a block is for: row of kRoleNames.
+/// The role of a block: row of kRoleNames.
 enum class Role : std::uint8_t {
   unknown,
   parameter,
@@ -72,7 +72,7 @@ struct LiveRow {
   friend bool operator==(const LiveRow&, const LiveRow&) = default;
 };
 
-/// What is live after the first `events` events of a trace.
+/// The live blocks after the first `events` events of a trace.
 struct LiveSet {
   std::uint64_t events = 0;
   std::int64_t time_us = kNoTime;  ///< of the last of them, where known
@@ -129,7 +129,7 @@ Result<std::vector<Snapshot>> snapshots_at(const Snapshot& snapshot, TraceRef tr
 /// Bytes of allocators at the end of a snapshot, without the host's; nothing where it has no segments.
 std::optional<ReservedBytes> reserved_bytes(const Snapshot& snapshot);
 
-/// What fills the device at the fullest moment of a trace: nothing for a trace of less than two events. Reads the trace
+/// The blocks at the fullest moment of a trace: nothing for a trace of less than two events. Reads the trace
 /// three times. Errors: as live_set().
 Result<std::optional<MemoryPeak>> memory_peak(const Snapshot& snapshot, TraceRef trace);
 
@@ -171,7 +171,7 @@ Snapshot with_modules(const Snapshot& snapshot);
 /// The rows of each role of a moment, by number of the role; as by_device(). Of a snapshot without roles: nothing.
 std::map<Role, Snapshot> by_role(const Snapshot& snapshot);
 
-/// What a timeline shows: at most so many columns, and bands of stacks besides those of the rest.
+/// The extent of a timeline: at most so many columns, and bands of stacks besides those of the rest.
 struct TimelineOptions {
   std::size_t columns = 360;
   std::size_t steady = 4;  ///< bands of stacks that did not grow

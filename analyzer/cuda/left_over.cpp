@@ -12,7 +12,7 @@
 namespace snapdiff::cuda {
 namespace {
 
-/// What only the first iterations leave is warm-up: of the first third of them at most.
+/// Blocks that only the first iterations leave are warm-up: of the first third of them at most.
 constexpr std::size_t kWarmUpPart = 3;
 /// Of so few iterations two prove something.
 constexpr std::size_t kFew = 3;
@@ -78,7 +78,7 @@ Group group_of(const Survivor* first, const Survivor* end) {
 }
 
 /// Whether iterations all along the trace leave something: from the first one that allocates it, at even distances, up
-/// to the end. What the last one leaves says nothing: the loop's variables hold it until the next one.
+/// to the end. Blocks that the last one leaves say nothing: the loop's variables hold them until the next one.
 bool is_left_behind(const Group& group, std::uint32_t began, std::size_t iterations) {
   std::vector<std::uint32_t> before(group.iterations);
   if (before.back() + 1 == iterations) before.pop_back();

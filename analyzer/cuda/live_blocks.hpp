@@ -28,7 +28,7 @@ struct LiveBlock {
   std::int64_t born = -1;
 };
 
-/// What happened to a segment, and the number of the event.
+/// An event of a segment, with its number.
 struct SegmentEvent {
   std::uint64_t number = 0;
   TraceEvent event;
@@ -56,7 +56,7 @@ struct Layout {
   std::uint64_t odd_blocks = 0;    ///< live blocks outside every segment, or over another one: not in the table
 };
 
-/// What is free in segments, apart from the host's.
+/// The free bytes of segments, apart from the host's.
 CachedBytes cached_of(const AllocatorState& layout);
 
 /// Works the layout out by undoing what came after the moment. A block that is gone at the end counts

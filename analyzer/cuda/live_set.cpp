@@ -33,7 +33,7 @@ struct Life {
   bool unattributed = false;
 };
 
-/// What is known of one address: the open life, or when the last one ended.
+/// The state of one address: the open life, or when the last one ended.
 struct Address {
   Life life;
   bool open = false;
@@ -192,7 +192,7 @@ class Pass {
         life.requested = blocks.requested[b];
         if (blocks.state[b] == BlockState::pending) life.pending_from = kBeforeStart;
       }
-      // What freed it in the trace may have been all that was known of it: the block knows more.
+      // The trace may have known only its release: the block knows more.
       if (life.unattributed || life.start == kBeforeStart) {
         life.stack = blocks.stack[b];
         life.unattributed = false;

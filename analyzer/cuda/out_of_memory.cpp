@@ -35,7 +35,7 @@ bool is_expandable(const AllocatorState& state) {
   });
 }
 
-/// What the allocator asks the driver for where no cached block will do (get_allocation_size there).
+/// The size that the allocator asks of the driver if no cached block fits (get_allocation_size there).
 std::int64_t new_segment(std::int64_t asked, bool expandable) {
   if (asked <= kSmallRequest) return 2 * kBytesPerMiB;
   if (expandable) return round_up(asked, 20 * kBytesPerMiB);

@@ -140,7 +140,7 @@ CachedBytes cached_of(const AllocatorState& layout) {
 
 namespace {
 
-/// What is in use after `event` events.
+/// The blocks in use after `event` events.
 Result<std::optional<MemoryPeak>> memory_after(const Snapshot& snapshot, TraceRef ref, const EventLog& events,
                                                std::uint64_t event) {
   Roles roles(snapshot, events);

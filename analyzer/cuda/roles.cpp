@@ -204,7 +204,7 @@ Role Roles::of_script(const RoleQuery& block, const StackPhase& phase) const {
   if (block.never_freed()) return Role::unknown;
   if (section_of(block.end) == section) return Role::temporary;
   if (passes > 1) return Role::unknown;
-  // Functions without modules: what backward needs of them is no input.
+  // Functions without modules: tensors that backward needs of them are not inputs.
   if (is_input(block.start, block.end)) return Role::input;
   return passes > 0 ? Role::activation : Role::unknown;
 }

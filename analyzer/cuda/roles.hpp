@@ -28,7 +28,7 @@ struct RoleQuery {
   bool never_freed() const { return end == kNeverFreed; }
 };
 
-/// What blocks are for (README.md, "Roles"). One pass over the trace; each question then takes a few look-ups.
+/// Roles of blocks (README.md, "Roles"). One pass over the trace; each question then takes a few look-ups.
 class Roles {
  public:
   Roles(const Snapshot& snapshot, const EventLog& events);
@@ -76,7 +76,7 @@ class Roles {
   std::vector<std::optional<Rule>> rule_of_function_;  ///< where it was looked at
 };
 
-/// What the block is for that each event allocates, by number of the event; unknown for other events. One pass; memory
+/// The role of the block that each event allocates, by number of the event; unknown for other events. One pass; memory
 /// grows with the number of events, a byte each, and of different addresses.
 std::vector<Role> roles_of_events(const EventLog& events, Roles& roles);
 

@@ -25,7 +25,7 @@ struct Held {
   bool pending = false;
 };
 
-/// What a walk over the trace shows: bytes that come and go, group by group.
+/// A walk over the trace: allocated and freed bytes, group by group.
 class Walk {
  public:
   Walk(const Snapshot& snapshot, const DeviceTrace& trace, TraceRef ref, const StackGroups& group, Roles* roles)
@@ -302,7 +302,7 @@ std::vector<std::pair<std::uint32_t, bool>> choose_bands(Survey& survey, const T
     std::size_t left = grew ? options.grown : options.steady;
     for (const Candidate& c : all) {
       if (left == 0) break;
-      // What nobody could see is not drawn by name; a small leak is named before a small buffer.
+      // Bands too thin to see are not named; a small leak is named before a small buffer.
       const double least = options.by_role ? 0 : grew ? 0.001 : 0.01;
       if (c.grew != grew || c.weight <= least * static_cast<double>(survey.peak)) continue;
       chosen.emplace_back(c.group, grew);

@@ -9,7 +9,7 @@
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// What is asked of the trace of one device.
+/// A question about the trace of one device.
 namespace snapdiff::cuda {
 
 /// Null where the snapshot has no state of an allocator, or no such trace in it.
@@ -23,7 +23,7 @@ inline Result<const DeviceTrace*> trace_of(const Snapshot& snapshot, TraceRef re
   return Error{ErrorCode::usage, "no trace of device " + std::to_string(ref.device) + " in this snapshot"};
 }
 
-/// Whether a segment is of the device, or the host, whose trace it is.
+/// Whether a segment belongs to the device, or the host, of the trace.
 inline bool is_of(const AllocatorState& state, std::size_t segment, TraceRef trace) {
   const bool host = (state.segments.flags[segment] & kSegmentHost) != 0;
   return host == trace.host && state.segments.device[segment] == trace.device;

@@ -2,12 +2,12 @@
 
 #include "analyzer/render/drawing.hpp"
 
-/// What the module and the program that opens it agree on. Nothing else of the module is visible.
+/// The agreement of the module and the program that opens it. Nothing else of the module is visible.
 ///   snapdiff_drawing_stamp      kDrawingStamp of the module, to be compared before anything of it is called
 ///   snapdiff_drawing_functions  its functions
 namespace snapdiff::render {
 
-/// What two builds must share to exchange C++ objects: version, compiler, and every header that describes them.
+/// Two builds must share this to exchange C++ objects: version, compiler, and every header that describes them.
 extern const char* const kDrawingStamp;
 
 inline constexpr const char* kStampSymbol = "snapdiff_drawing_stamp";

@@ -137,7 +137,7 @@ Result<std::string> growth_svg(const Postmortem& postmortem, const graph::GraphO
 /// more snapshots. Errors as above.
 Result<std::string> draw_series(const Story& story, PictureForm form, Paper paper = Paper::a4);
 
-/// What keeps what alive in an object graph, or how that grew between two.
+/// Retention in an object graph, or its growth between two.
 struct RetainedStory {
   RetainedTree tree;
   std::string title;    ///< file or program, for the page head

@@ -21,7 +21,7 @@ constexpr std::size_t kShortestName = 8;  // columns; less of a name tells nothi
 /// Enough folded frames to fill any terminal; a stack of a million frames is not walked to its end.
 constexpr std::size_t kMostFramesShown = 256;
 
-/// Nobody compares more rows by eye.
+/// People do not compare more rows by eye.
 constexpr std::size_t kMostToldApart = 500;
 
 /// Unsymbolized frames of the C library below main.
@@ -51,7 +51,7 @@ struct Folded {
 std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs, bool& more) {
   std::size_t end = frames.size();
   while (end > 1 && is_start_code(frames[end - 1])) --end;
-  // What a library does inside is its caller's; of a stack of libraries alone all frames say something.
+  // A library's inner frames belong to its caller; a stack of libraries alone shows all frames.
   const bool has_own = std::any_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(end),
                                    [](const FrameView& frame) { return !frame.library; });
   std::vector<Folded> out;

@@ -11,7 +11,7 @@
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/growth.hpp"
 
-/// What frames and stacks are called where people read them.
+/// Names of frames and stacks for people.
 namespace snapdiff::report {
 
 /// A frame in tables: recorded_frame_text(), shortened (snapdiff/function_name.hpp), printable.

@@ -52,7 +52,7 @@ HeadLine matched_line(const GrowthReport& report, const Style& style) {
     if (report.matched[tier] > 0) tiers.push_back(tier);
   }
   std::ranges::stable_sort(tiers, [&](std::size_t a, std::size_t b) {
-    // What is unmatched comes last, whatever its size.
+    // The unmatched part comes last, whatever its size.
     const bool a_none = a + 1 == kMatchTiers;
     const bool b_none = b + 1 == kMatchTiers;
     return a_none != b_none ? b_none : report.matched[a] > report.matched[b];

@@ -34,13 +34,13 @@ std::vector<HeadLine> headline(const GrowthReport& report, const Style& style);
 /// The head of a series: that of its first and last snapshot, and where another build begins.
 std::vector<HeadLine> headline(const SeriesReport& series, const Style& style);
 
-/// "another build from snapshot 7 (svc.006.pb.gz) on"; "" where all are of one. `left_out`: snapshots before the first.
+/// "another build from snapshot 7 (svc.006.pb.gz) on"; "" for a single build. `left_out`: snapshots before the first.
 std::string releases_text(const SeriesReport& series, std::size_t left_out, bool utf8);
 
 /// The same with how much was matched across them: "...; 97 % of the bytes at both ends matched".
 std::string releases_matched(const SeriesReport& series, std::size_t left_out, bool utf8);
 
-/// What comes before the headline: out of memory, a restart, a damaged input, two programs. Empty for most.
+/// Events before the headline: out of memory, a restart, a damaged input, two programs. Empty for most.
 std::vector<HeadLine> event_lines(const Story& story, const Style& style);
 
 /// One line per culprit, in columns: verdict, name, place, growth, share, pace; then what else is worth a line. Texts
@@ -67,7 +67,7 @@ std::string renamed_note(const std::vector<RenamedFunction>& renamed, bool utf8)
 
 /// `text` in lines of at most `width` columns, continued `indent` columns in; breaks at blanks.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
-/// The same as a line of this terminal; what goes on below it is indented by two.
+/// The same as a line of this terminal; its continuation is indented by two.
 inline std::string wrapped_line(const std::string& text, const Style& style) {
   return wrapped(text, style.width, 2) + "\n";
 }
@@ -91,7 +91,7 @@ std::string pool_text(const PoolId& pool);
 /// The operand, without folders: "run.pickle@peak" says more than the file's name.
 std::string operand_name(const SnapshotRef& ref, bool utf8);
 
-/// "in use" for inuse_space; the metric's own name where there is no better word.
+/// "in use" for inuse_space; the metric's own name without a better word.
 std::string metric_label(const std::string& metric);
 
 /// A share 0..1 in whole percent, "<1 %" and ">99 %" at the ends.

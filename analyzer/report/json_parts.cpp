@@ -48,7 +48,7 @@ void sites_field(JsonWriter& json, const GrowthReport& report, const std::vector
   });
 }
 
-/// What is known only of a judged series is null elsewhere.
+/// Fields of a judged series are null elsewhere.
 void verdict_fields(JsonWriter& json, const Culprit& culprit) {
   const bool fitted = culprit.values.size() >= 3;
   json.field_or_null("verdict", culprit.verdict.word);

@@ -15,7 +15,7 @@
 /// Pieces that several of the machine forms share (product.md section 3, machine output).
 namespace snapdiff::report {
 
-/// RFC 3339 in UTC, with as many decimals as the time has: "2024-05-01T12:00:00Z".
+/// RFC 3339 in UTC, with the decimals of the time: "2024-05-01T12:00:00Z".
 std::string rfc3339(std::int64_t nanoseconds);
 
 void json_snapshot(JsonWriter& json, const SnapshotRef& ref);
@@ -37,7 +37,7 @@ void json_view_fields(JsonWriter& json, const Report& report) {
   json.field("by", to_text(report.options.by));
   if (report.options.by == GroupBy::label) json.field("label", report.options.label_key);
 }
-/// What a row is of: its "stack", else the "key" of its group. `frames` is scratch.
+/// The name of a row: its "stack", else the "key" of its group. `frames` is scratch.
 void json_row_name(JsonWriter& json, const GrowthReport& report, const GrowthRow& row, std::vector<FrameView>& frames);
 /// A step of a series: which snapshot, its total, its growth.
 void json_step_fields(JsonWriter& json, const SeriesStep& step);
@@ -56,7 +56,7 @@ void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t
 /// The fullest moment of a device's trace as an object.
 void json_peak(JsonWriter& json, const PeakStory& peak);
 
-/// "suspects" and "story" of a report, into the object that is open; null where nobody asked for a story.
+/// "suspects" and "story" of a report, into the object that is open; null without a story.
 void json_story_fields(JsonWriter& json, const GrowthReport& report);
 
 /// What `head` writes, the rows at `name`, and what `tail` writes, as one object.

@@ -8,14 +8,14 @@
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/report.hpp"
 
-/// What the Markdown forms share.
+/// The common parts of the Markdown forms.
 namespace snapdiff::report {
 
 /// Text that Markdown takes literally, made printable: no control characters, no markup, no HTML, no cell ends, and no
 /// mention or issue link that a code host would make of '@' and '#'.
 std::string literal(std::string_view text);
 
-/// What is in front of the table of a comparison: its answer in a line, and what was compared.
+/// The lines before the table of a comparison: its answer, and the inputs.
 std::string markdown_title(const SnapshotRef& baseline, const SnapshotRef& current, const std::string& metric,
                            const Change& total, const std::string& unit);
 /// The lines above the table as a list, and the notes below it.

@@ -39,7 +39,7 @@ std::string holder_text(const CacheHolder& holder) {
          counted(holder.segments, "segment");
 }
 
-/// What an allocator could have given back, and what kept it from that.
+/// Bytes that an allocator could have given back, and the reason why it did not.
 std::vector<std::pair<std::string, std::string>> back_lines(const OutOfMemory& o) {
   std::vector<std::pair<std::string, std::string>> lines;
   const FreeBytes& whole = o.cached.releasable;

@@ -252,7 +252,7 @@ std::string postmortem_json(const Postmortem& report, const Style& wanted) {
       null_field("diff");
       null_field("by_function");
     }
-    // Of two snapshots nothing was judged.
+    // Two snapshots are not judged.
     if (stacks && growth.series_length > 0 && report.trend.verdicts.size() == growth.rows.size()) {
       document(json, "trend", write_trend(report.trend, style));
     } else {

@@ -55,7 +55,7 @@ std::string write_series(const SeriesReport& series, const std::vector<GrowthRep
                          const Style& style);
 std::string write_trend(const TrendReport& trend, const Style& style);
 
-/// What is printed above the table of one snapshot of a device's memory; null where there is none.
+/// The lines above the table of one snapshot of a device's memory; null where there is none.
 ///   failure  the last allocation that failed: in JSON only where the snapshot is the moment before it
 ///   peak     the fullest moment of its trace
 struct AboveTop {
@@ -84,7 +84,7 @@ std::string write_pins(const PinReport& report, const Style& style);
 /// Ranks beside each other. Text, or one JSON object for all other forms.
 std::string write_ranks(const RankReport& report, const Style& style);
 
-/// What resident memory consists of: text or JSON.
+/// The parts of resident memory: text or JSON.
 std::string write_waterfall(const Waterfall& waterfall, const Style& style);
 
 /// Types of object graphs and what they keep alive. Text, CSV, or one JSON object for all other forms.
@@ -95,7 +95,7 @@ std::string write_paths(const PathReport& report, const Style& style);
 
 /// The five lines of a post-mortem, for the terminal.
 std::string postmortem_text(const Postmortem& report, const Style& style);
-/// What fits an incident ticket: headline, in short, the `style.max_rows` heaviest rows, findings, hints, inputs.
+/// For an incident ticket: headline, in short, the `style.max_rows` heaviest rows, findings, hints, inputs.
 std::string postmortem_markdown(const Postmortem& report, const Style& style);
 /// "snapdiff.postmortem/1": the story, and the figures as `diff --as json` and `trend --as json` write them.
 std::string postmortem_json(const Postmortem& report, const Style& style);
@@ -108,7 +108,7 @@ std::string write_gate(const GateReport& report, const Style& style);
 std::string gate_junit(const GateReport& report);
 std::string gate_sarif(const GateReport& report, std::string_view version);
 
-/// What stands at one place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there. Of
+/// One place of two stacks, printable: "Cache::put  cache.cc:41". "" where a side has nothing there. Of
 /// a function with other parameters both are in full; of a file that lies elsewhere, its path from the first other
 /// folder on.
 struct PairedFrame {

@@ -12,7 +12,7 @@
 /// Which rows a view shows, and what the rest adds up to.
 namespace snapdiff::report {
 
-/// What is not shown row by row. The flat values of shown rows + this + unattributed + filtered are
+/// The sum of the rows that are not shown. The flat values of shown rows + this + unattributed + filtered are
 /// the total, exactly.
 struct Others {
   std::size_t rows = 0;
@@ -51,7 +51,7 @@ Selection select_rows(const TopReport& report, const Style& style);
 /// Growth is smaller than two standard deviations of its sampling error. False when exact or unknown.
 bool within_error(const GrowthReport& report, const GrowthRow& row);
 
-/// Heading and table after a blank line; "" where there is no such stack.
+/// Heading and table after a blank line; "" without such a stack.
 std::string listed_once_text(const GrowthReport& report, const Style& style);
 std::string listed_once_markdown(const GrowthReport& report, const Style& style);
 

@@ -47,14 +47,14 @@ class Sheet {
   explicit Sheet(std::string last_header, std::string_view thousands = {})
       : last_header_(std::move(last_header)), thousands_(thousands) {}
 
-  /// One more column and what it says of each of `lines`; all columns added so are of the same lines.
+  /// One more column, with its cell for each of `lines`; all columns have the same lines.
   template <class Lines, class CellOf>
   void column(Column column, const Lines& lines, const CellOf& cell_of) {
     columns_.push_back(std::move(column));
     rows_.resize(std::max(rows_.size(), lines.size()));
     for (std::size_t i = 0; i < lines.size(); ++i) rows_[i].cells.push_back(cell_of(lines[i]));
   }
-  /// What the first rows are called.
+  /// Names of the first rows.
   void call(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i) rows_[i].last = names[i];
   }

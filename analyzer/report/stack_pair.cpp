@@ -19,7 +19,7 @@ bool is_path_end(std::string_view end, std::string_view path) {
   return path.ends_with(end) && (path.size() == end.size() || path[path.size() - end.size() - 1] == '/');
 }
 
-/// What a frame is called, and where it stands. Where no function is known, it is called by its place.
+/// Name and place of a frame. A frame without a function is named by its place.
 std::string line_text(const std::string& name, const std::string& site) {
   if (site.empty() || is_path_end(site, name)) return name;
   return is_path_end(name, site) ? site : name + "  " + site;
@@ -49,7 +49,7 @@ struct Place {
 };
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// Pairs as many equal names as can be in order; the others stand side by side in their order.
+/// Pairs the most equal names that keep their order; the others stand side by side in their order.
 class Aligner {
  public:
   Aligner(const std::vector<std::string>& before, const std::vector<std::string>& after)

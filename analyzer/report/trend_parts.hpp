@@ -8,13 +8,13 @@
 #include "analyzer/report/selection.hpp"
 #include "snapdiff/trend.hpp"
 
-/// What the forms of a trend share.
+/// The common parts of the forms of a trend.
 namespace snapdiff::report {
 
 /// Below this many snapshots rows are ranked, and nothing is claimed.
 inline bool is_judged(const TrendReport& trend) { return trend.series.steps.size() >= kJudgedFrom; }
 
-/// Rows by rank, as many as the style shows; people are not shown flat ones. `others` is the rest.
+/// Rows by rank, limited by the style; people do not see flat ones. `others` is the rest.
 Selection select_rows(const TrendReport& trend, const Style& style);
 
 /// The words after the limit: " in 30 snapshots (26 to 34), that is 29.5 h (26.3 h to 34.3 h)". `step`: seconds, 0

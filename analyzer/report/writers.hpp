@@ -7,7 +7,7 @@
 #include "analyzer/report/selection.hpp"
 #include "snapdiff/growth.hpp"
 
-/// What the files of the results share: each holds one result in all its forms.
+/// The common parts of the results' files: each holds one result in all its forms.
 namespace snapdiff::report {
 
 /// The table of a diff alone, from its header line to TOTAL. `verdicts` parallel to the rows or empty.
@@ -20,7 +20,7 @@ std::string trend_table(const TrendReport& trend, const Style& style);
 /// "before → after  +growth" of a step's own heading and the lines at the end of every text screen.
 std::string text_end(const std::vector<std::string>& notes, const Style& style);
 
-/// What the writer of the form returns; JSON Lines are a form of JSON.
+/// The text of the writer of the form; JSON Lines are a form of JSON.
 template <class Text, class Markdown, class Csv, class Json>
 std::string in_form(Form form, const Text& text, const Markdown& markdown, const Csv& csv, const Json& json) {
   switch (form) {

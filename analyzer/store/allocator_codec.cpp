@@ -33,7 +33,7 @@ constexpr std::size_t kBlockColumns = 6;
 constexpr std::uint8_t kNoRole = 0;
 constexpr int kRoleShift = 2;  // in the byte of a block's state
 
-/// What a block is for, from 1; kNoRole where the table does not say.
+/// The role of a block, from 1; kNoRole where the table does not say.
 std::uint8_t role_of(const BlockTable& table, std::size_t row) {
   return table.role.empty() ? kNoRole : static_cast<std::uint8_t>(table.role[row] + 1);
 }

@@ -83,7 +83,7 @@ std::vector<StoredTrace> read_traces(sqlite3* db, std::int64_t snapshot);
 /// The blob of one chunk of a trace; throws malformed when it is missing.
 std::string read_trace_chunk(sqlite3* db, std::int64_t trace, std::int64_t number);
 
-/// What a snapshot's allocator state is made of, but for the segments, blocks and events.
+/// A snapshot's allocator state without its segments, blocks and events.
 struct StoredAllocator {
   bool has_segments = false;
   std::vector<std::uint32_t> stacks;

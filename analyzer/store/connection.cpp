@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyTimeoutMs = 5000;
-/// Waiting for the other journal mode: short, since work can go on without it.
+/// Waiting for the other journal mode: short, since work can continue without it.
 constexpr int kModeTimeoutMs = 200;
 
 /// A path as an URI file name, so that "immutable" can be said.
@@ -128,7 +128,7 @@ bool has_stale_journal(const std::string& path) {
 
 /// Connections to one store, of any process, close one after the other. It is the folder that is locked: a
 /// second descriptor of the file itself would give up SQLite's locks when closed. Where the folder cannot
-/// be locked within the busy timeout, closing goes on without a turn.
+/// be locked within the busy timeout, closing continues without a turn.
 class ClosingTurn {
  public:
   explicit ClosingTurn(const std::string& path) : folder_(open_folder_of(path)) {
@@ -262,7 +262,7 @@ void Connection::begin_write() {
 void Connection::use_wal() {
   sqlite3* db = database_.handle();
   if (sqlite3_db_readonly(db, "main") == 1) fail(ErrorCode::io, "store cannot be written: it is read-only");
-  state_now(db);  // never touch what is no store
+  state_now(db);  // never touch a file that is not a store
   sqlite3_busy_timeout(db, kModeTimeoutMs);
   execute(db, "PRAGMA synchronous=OFF");
   wal_ = sqlite3_exec(db, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr) == SQLITE_OK;

@@ -15,7 +15,7 @@ constexpr unsigned kOtherStack = 32;
 constexpr unsigned kOtherAddress = 64;
 constexpr unsigned kOtherSize = 128;
 
-/// What the allocator rounds to; 1 in place of a difference says that it is no multiple.
+/// The allocator's rounding; 1 instead of a difference says that it is not a multiple.
 constexpr std::int64_t kUnit = 512;
 
 /// Of EventLog's contract; differences stay below 2^63.

@@ -35,7 +35,7 @@ struct UsedRows {
   IdSet strings;
 };
 
-/// What segments, blocks, events and annotations name.
+/// Rows that segments, blocks, events and annotations name.
 void add_allocators(sqlite3* db, UsedRows& used) {
   Statement select(db, "SELECT snapshot, stacks, facts FROM allocator ORDER BY snapshot");
   while (select.step()) {

@@ -10,7 +10,7 @@
 #include "analyzer/store/session.hpp"
 #include "analyzer/store/store.hpp"
 
-/// What keeps a store small, whole and together with others. All inside the caller's transaction.
+/// Upkeep of a store: small, whole and together with others. All inside the caller's transaction.
 namespace snapdiff::store {
 
 /// Takes snapshots out, writes those again that were stored as changes against them, and deletes

@@ -73,7 +73,7 @@ std::string encode_chunk(const SampleTable& before, const SampleTable& after, st
   if (!any_labels) out[1].clear();
   if (!any_unknown) out[2].clear();
 
-  // Mean size of the pair before in the same row: in use and allocated objects are of one size.
+  // Mean size of the pair before in the same row: in use and allocated objects have one size.
   std::vector<std::uint64_t> hints(rows.size());
   for (std::size_t c = 0; c < values; ++c) {
     std::string& changes = out[kHeadColumns + 2 * c];
@@ -199,7 +199,7 @@ std::vector<std::string> encode_samples(const SampleTable& before, const SampleT
 
 SampleDecoder::SampleDecoder(const SampleTable& before, std::size_t rows) : before_(before) {
   const std::size_t expected = std::max(before_.size(), rows);
-  // The rows of before_ are in memory: as many will be here, or nearly.
+  // The rows of before_ are in memory: about this number will be here.
   const auto make_room = [&](auto& column) {
     column.reserve(expected);
     fill_soon(column.data(), std::min(expected, before_.size()) * sizeof(*column.data()));

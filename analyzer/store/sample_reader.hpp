@@ -32,7 +32,7 @@ inline constexpr std::int64_t kKeyEvery = 16;
 /// sample_chunk.id = snapshot * kChunksPerSnapshot + number.
 inline constexpr std::int64_t kChunksPerSnapshot = 1048576;
 
-/// What was read or written last, of two snapshots: `growth` and the next import need the last one and one more.
+/// The last read or written rows, of two snapshots: `growth` and the next import need the last one and one more.
 template <class Table>
 class KeptTables {
  public:

@@ -14,7 +14,7 @@
 #include "analyzer/store/dictionary_store.hpp"
 #include "analyzer/store/sample_reader.hpp"
 
-/// What one connection keeps in memory between calls. Also serves the virtual tables, in a host's
+/// The memory of one connection between calls. Also serves the virtual tables, in a host's
 /// connection; therefore it never keeps a prepared statement (an open one would keep the host from
 /// closing).
 namespace snapdiff::store {

@@ -28,7 +28,7 @@ void write_totals(sqlite3* db, std::int64_t snapshot, const std::vector<Column>&
 class FactsReader {
  public:
   explicit FactsReader(sqlite3* db);
-  /// Throws usage when there is no such snapshot.
+  /// Throws usage for an unknown snapshot.
   SnapshotFacts read(std::int64_t snapshot);
 
  private:

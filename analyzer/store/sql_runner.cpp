@@ -98,7 +98,7 @@ int allow_reading(void* /*context*/, int action, const char* first, const char* 
     case SQLITE_DROP_TEMP_TABLE:
     case SQLITE_DROP_TEMP_VIEW: return SQLITE_OK;
     case SQLITE_UPDATE:
-      // Asked whenever a virtual table declares its columns; SQLite itself lets nobody write to it.
+      // Asked whenever a virtual table declares its columns; SQLite itself refuses to write to it.
       if (first != nullptr && std::strcmp(first, "sqlite_master") == 0) return SQLITE_OK;
       [[fallthrough]];
     case SQLITE_INSERT:
@@ -146,7 +146,7 @@ std::string near_name(sqlite3* db, std::string_view message) {
   return {};
 }
 
-/// What the user wrote wrongly is usage; what the file or the disk did keeps its own code.
+/// An error in the query is usage; an error of the file or the disk keeps its own code.
 [[noreturn]] void fail_sql(sqlite3* db, int code) {
   switch (code & 0xff) {
     case SQLITE_ERROR:

@@ -81,7 +81,7 @@ void finish_theil_sen(sqlite3_context* context) {
 }
 
 /// One-sided p of "y rises with x" by the normal approximation with tied values corrected. NULL below
-/// three points. Alone it is no leak test: a warming cache passes it.
+/// three points. Alone it does not show a leak: a warming cache passes it.
 void finish_mann_kendall(sqlite3_context* context) {
   const std::unique_ptr<Points> points = take_points(context);
   if (points == nullptr || points->size() < 3) return;

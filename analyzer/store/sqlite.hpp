@@ -19,7 +19,7 @@ extern "C" const sqlite3_api_routines* sqlite3_api;
 namespace snapdiff::store {
 
 /// What SQLite's result code means to us: full, read-only, busy and unreadable files are io,
-/// damage is malformed, a file that is no database is unsupported.
+/// damage is malformed, a file other than a database is unsupported.
 Error sqlite_error(sqlite3* db, int code);
 
 /// Bytes to bind; a bare std::string_view is a text.

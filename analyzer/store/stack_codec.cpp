@@ -93,7 +93,7 @@ struct Digits {
 }  // namespace
 
 // Comparing whole stacks would follow two random pointers per comparison. Instead each round
-// fetches the next frames of every stack that is still tied, sorts by them, and goes on with the
+// fetches the next frames of every stack that is still tied, sorts by them, and continues with the
 // ties only.
 std::vector<std::uint32_t> sort_root_first(std::vector<std::uint32_t>& stacks, std::span<const std::uint64_t> begin,
                                            std::span<const FrameId> frame, std::span<const std::uint32_t> key,

@@ -25,7 +25,7 @@ class StackChunkWriter {
   bool has_room(std::size_t depth) const {
     return stacks_ == 0 || (stacks_ < kChunkRows && frames_ + depth <= kChunkFrames);
   }
-  /// A stack of `shared` frames of the last one that was no hole, then `own`. Needs has_room().
+  /// A stack of `shared` frames of the last one other than a hole, then `own`. Needs has_room().
   void add(std::size_t shared, std::span<const std::uint32_t> own);
   std::size_t stacks() const { return stacks_; }
   /// The blob; ready for the next chunk afterwards, where nothing is shared yet.

@@ -58,7 +58,7 @@ struct Imported {
   bool was_present = false;  ///< the same path and bytes were in this series already
 };
 
-/// What the next snapshot of a series comes after.
+/// The predecessor of the next snapshot of a series.
 struct SeriesEnd {
   SnapshotId newest{};
   std::vector<std::string> sources;  ///< paths its snapshots were read from, each once
@@ -70,7 +70,7 @@ enum class Parts : std::uint8_t {
   allocator,  ///< everything
 };
 
-/// What was compared last: enough for `render` and `diff` without operands.
+/// The last comparison: enough for `render` and `diff` without operands.
 struct Comparison {
   std::vector<SnapshotId> snapshots;
   std::string options_json;  ///< the CLI's own record of the view

@@ -7,7 +7,7 @@
 
 #include "analyzer/base/failure.hpp"
 
-/// What failures inside this module are about; store.hpp gives them back as Errors.
+/// Failures inside this module; store.hpp gives them back as Errors.
 namespace snapdiff::store {
 
 /// Runs `body`; what it finds malformed is said to be in `part`.

@@ -9,7 +9,7 @@
 namespace snapdiff::store {
 namespace {
 
-/// What both tables do: walks the segments, or the blocks, of all snapshots or of one; of all segments or of some.
+/// Common to both tables: walks the segments, or the blocks, of all snapshots or of one; of all segments or of some.
 class AllocatorScan {
  public:
   /// The first row of a segment, which may be the one after the last.

@@ -6,7 +6,7 @@
 namespace snapdiff::store {
 namespace {
 
-/// What both tables do: walks all stacks of a range of ids, chunk by chunk.
+/// Common to both tables: walks all stacks of a range of ids, chunk by chunk.
 class StackScan {
  public:
   explicit StackScan(Session& session) : session_(session) {}
@@ -42,7 +42,7 @@ class StackScan {
   std::uint32_t id_ = 0;
 
  private:
-  /// The first stack from `id` on that is no hole.
+  /// The first stack from `id` on other than a hole.
   void seek(std::uint32_t id) {
     for (id_ = id; id_ <= high_; ++id_) {
       if (chunk_ == nullptr || id_ < chunk_->first_id || id_ - chunk_->first_id >= chunk_->size()) {

@@ -25,7 +25,7 @@ bool plan_call(IndexPlan& plan, int argument, int metric, std::int64_t rows) {
     plan.without_arguments();
     return true;
   }
-  // What halves of an OR have in common SQLite also offers alone. Without their metrics that would be the default one.
+  // SQLite also offers alone the terms that halves of an OR share. Without their metrics that would be the default one.
   const bool in_halves = !plan.take(metric, SQLITE_INDEX_CONSTRAINT_EQ, true) && plan.uses(metric);
   plan.expect(rows, in_halves ? 1e18 : 1'000'000);
   return true;

@@ -11,7 +11,7 @@
 #include "analyzer/store/virtual_table.hpp"
 #include "snapdiff/snapshot.hpp"
 
-/// What several virtual tables read out of their arguments, and how they show what they have in common.
+/// Arguments that several virtual tables read, and the columns that they share.
 namespace snapdiff::store {
 
 /// The text of an argument; "" where there is none, or NULL.

@@ -12,10 +12,10 @@
 ///   kDeclaration                      the columns, as CREATE TABLE
 ///   plan(IndexPlan&)                  static; what is pushed down; false: try another join order
 ///   T(Session&), filter(Arguments&), at_end(), next(), column(Output&, int), rowid(), see rowid_of()
-/// Eponymous-only: there is no xCreate, so nothing gets into the schema.
+/// Eponymous-only, without xCreate, so nothing gets into the schema.
 namespace snapdiff::store {
 
-/// What xBestIndex may choose from. Bits of the plan, and the arguments, are in the order of take().
+/// The choices of xBestIndex. Bits of the plan, and the arguments, are in the order of take().
 class IndexPlan {
  public:
   explicit IndexPlan(sqlite3_index_info* info) : info_(info) {}
@@ -84,7 +84,7 @@ class Arguments {
     --left_;
     return *next_++;
   }
-  /// An EQ or else the bounds, as a range of 32-bit ids; what is no integer is left to SQLite's own
+  /// An EQ or else the bounds, as a range of 32-bit ids; a value other than an integer is left to SQLite's own
   /// check.
   struct Range {
     std::uint32_t low = 0;

@@ -109,7 +109,7 @@ void DwarfIndex::list_units() {
 
 /// Walks what is below `parent`, depth first: visit(die, tag, depth, around) is called with how
 /// deep it stands (1: a child of `parent`) and what the visit of the entry around it left in `around`;
-/// it says whether to go below. What it puts in `around` holds there.
+/// it says whether to go below. Its entries in `around` hold there.
 template <class Visit>
 void DwarfIndex::walk(const Dwarf_Die& parent, Visit visit) {
   struct Place {

@@ -42,7 +42,7 @@ struct ElfHead {
   bool split_dwarf = false;  ///< part of the debug information lies in .dwo files
 };
 
-/// Errors: io (cannot be opened, or is no ordinary file), malformed (no ELF file, truncated),
+/// Errors: io (cannot be opened, or not an ordinary file), malformed (no ELF file, truncated),
 /// unsupported (a core, too large, an object file: only what dwz wrote may be one).
 Result<ElfHead> read_elf_head(const std::string& path, bool may_be_object = false);
 

@@ -36,7 +36,7 @@ class ModuleReader {
   /// The frames at a virtual address of the binary, innermost first; empty when nothing is known.
   void find(std::uint64_t vaddr, std::vector<RawFrame>& out);
 
-  /// What went wrong while reading, e.g. "damaged debug information", "" when nothing did.
+  /// The problem while reading, e.g. "damaged debug information", "" when nothing did.
   std::vector<std::string> problems() const;
   bool has_dwarf() const;
 

@@ -99,7 +99,7 @@ class AddressMap {
     const Segment* found = nullptr;
     for (const Segment& s : loads_) {
       if (s.file_size == 0 || offset < s.offset || offset - s.offset >= s.memory_size) continue;
-      // Segments share a page of the file, and what lies past the file's part is no code.
+      // Segments share a page of the file, and bytes past the file's part are not code.
       if (found == nullptr || better(s, *found, offset)) found = &s;
     }
     if (found == nullptr) return std::nullopt;

@@ -214,7 +214,7 @@ std::vector<std::size_t> SymbolFiles::of_name(const ModuleQuery& module) const {
   std::vector<std::size_t> same_name;
   const auto [from, to] = by_name_.equal_range(module_text(module));
   for (auto it = from; it != to; ++it) same_name.push_back(it->second);
-  // Those that have the whole path at their end first, then those with debug information.
+  // Files with the whole path at their end first, then files with debug information.
   const auto rank = [&](std::size_t i) {
     const ElfHead& head = files_[i];
     return (compare_layout(module, head) == Layout::differs ? 8 : 0) + (head.has_code ? 0 : 4) +

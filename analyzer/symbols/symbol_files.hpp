@@ -15,14 +15,14 @@ inline constexpr int kMaxSearchDepth = 8;                  ///< folders below a 
 inline constexpr std::size_t kMaxSearchEntries = 200'000;  ///< entries of one such folder
 inline constexpr std::size_t kMaxSymbolFiles = 20'000;     ///< ELF files in all of them
 
-/// What was found for one module. Without `binary`, `debug` alone may still name addresses.
+/// The files of one module. Without `binary`, `debug` alone may still name addresses.
 struct SymbolFileChoice {
   std::optional<ElfHead> binary;
   std::optional<ElfHead> debug;
   std::string alt_path;  ///< of the file that dwz moved common parts to, "" when none is needed or found
   bool verified = false;
   Notes notes;
-  std::string advice;  ///< why there is no file, or no debug information, and what would help
+  std::string advice;  ///< why a file or its debug information is missing, and what would help
 };
 
 /// Which files hold the symbols of a module. Immutable after construction; safe for threads.

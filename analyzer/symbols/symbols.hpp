@@ -31,7 +31,7 @@ struct SymbolOptions {
   Demangle demangle = Demangle::full;
   bool again = false;    ///< name_snapshots: also name again what was named from binaries before, where
                          ///< that takes no file and line away
-  unsigned threads = 0;  ///< 0 = as many as there are cores; modules are read in parallel
+  unsigned threads = 0;  ///< 0 = the number of cores; modules are read in parallel
   /// Called with (addresses looked at, addresses in all), from one thread at a time; may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };
@@ -56,14 +56,14 @@ struct ModuleQuery {
 struct SourceFrame {
   StringId name{};         ///< demangled as asked; "" never occurs
   StringId system_name{};  ///< linker name, or the same as `name`
-  StringId file{};         ///< of `line`; "" where there is no line information
+  StringId file{};         ///< of `line`; "" without line information
   std::int32_t line = 0;
   std::int32_t column = 0;
   std::int32_t start_line = 0;
   bool inlined = false;  ///< into the next one
 };
 
-/// What is known of one module's addresses. Frames of offsets[i] are frames[begin[i] .. begin[i + 1]),
+/// The names of one module's addresses. Frames of offsets[i] are frames[begin[i] .. begin[i + 1]),
 /// innermost first; none where the address has no name.
 struct ModuleSymbols {
   StringTable texts;
@@ -84,7 +84,7 @@ struct ModuleSymbols {
 
 struct Resolution {
   std::vector<ModuleSymbols> modules;
-  Notes notes;  ///< about `SymbolOptions::paths`: what is no binary, or cannot be read
+  Notes notes;  ///< about `SymbolOptions::paths`: files that are not binaries, or cannot be read
 };
 
 /// Names for the addresses of several modules, in their order. Never fails as a whole. No module
@@ -147,7 +147,7 @@ std::vector<Snapshot> with_build_ids(std::span<const Snapshot> snapshots,
 /// stay. The same dictionary where there is nothing to do. Beyond 64 MiB of decoded names the others stay as they are.
 std::shared_ptr<const Dictionary> demangle_names(const std::shared_ptr<const Dictionary>& dictionary, Demangle how);
 
-/// A linker name for people: C++ (Itanium), Rust (legacy and v0). What is not one of them, or is too
+/// A linker name for people: C++ (Itanium), Rust (legacy and v0). Any other name, or one that is too
 /// long to be decoded safely, comes back as it was. Clone suffixes (".constprop.0") are kept as
 /// " [clone .constprop.0]" in full names.
 std::string demangle(std::string_view linker_name, Demangle how);

@@ -8,7 +8,7 @@
 #include "analyzer/render/paint/canvas.hpp"
 #include "analyzer/render/paint/text.hpp"
 
-/// What charts of values over snapshots or time have in common.
+/// The common parts of charts of values over snapshots or time.
 namespace snapdiff::render {
 
 /// A scale from zero: ticks at 1, 2 or 5 times a power of ten of the largest value's unit, at most five.

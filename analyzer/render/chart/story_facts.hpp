@@ -9,7 +9,7 @@
 #include "analyzer/render/paint/text.hpp"
 #include "analyzer/render/render.hpp"
 
-/// What the pages show of a comparison; no drawing and no judgement here.
+/// The facts of a comparison that pages show; no drawing and no judgement here.
 namespace snapdiff::render {
 
 /// What was worked out; empty where nothing was.
@@ -49,7 +49,7 @@ struct Band {
 /// From the bottom up; they add up to the totals. Empty where the story has none.
 std::vector<Band> plot_bands(const Story& story);
 
-/// What is not in the rows shown: `shown` are row numbers.
+/// The sum of the rows that are not shown; `shown` holds row numbers.
 struct Others {
   std::uint64_t rows = 0;
   Change value, objects;
@@ -59,7 +59,8 @@ Others others(const GrowthReport& report, const std::vector<std::size_t>& shown)
 
 bool has_filtered(const GrowthReport& report);
 
-/// What completes the sum of the rows `shown`: others, unattributed, filtered where there is any, and the total.
+/// The lines that complete the sum of the rows `shown`: others, unattributed, filtered where there is any, and the
+/// total.
 struct SumLine {
   std::string name;
   Change value, objects;

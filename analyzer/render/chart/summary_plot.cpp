@@ -89,7 +89,7 @@ class SeriesPlot {
     return std::ranges::any_of(story_.missing, [&](const MissingInput& one) { return one.before == i; });
   }
 
-  /// What lies before a restart is shown, and distinguished.
+  /// Snapshots before a restart are shown, and distinguished.
   void before() {
     if (story_.before.empty()) return;
     const double end = (x_of(story_.before.size() - 1) + x(0)) / 2;
@@ -143,7 +143,7 @@ class SeriesPlot {
     passing_ = {text, x(last) + 9, y(high[last]) + 4, x(first) - 9};
   }
 
-  /// In the band, where it is thickest and no other name is; false where there is no room.
+  /// In the band, where it is thickest and no other name is; false without room.
   bool name_inside(std::size_t b, const std::vector<double>& low, const std::vector<double>& high) {
     constexpr double kThick = 11;
     std::vector<std::size_t> order(low.size());
@@ -205,7 +205,7 @@ class SeriesPlot {
     }
   }
 
-  /// What the largest steps added or took away, beside the step where the line leaves room: before a rise, after
+  /// Amounts of the largest steps, beside the step where the line leaves room: before a rise, after
   /// a fall.
   void steps() {
     const TextStyle style{7, FontWeight::semibold};
@@ -280,7 +280,7 @@ class SeriesPlot {
 
 constexpr double kSummaryPlotBar = 22;
 
-/// Of two snapshots a line would only look like a trend.
+/// A line between two snapshots would look like a trend.
 bool has_bars(const Story& story) { return story.before.empty() && story.steps.size() <= 2; }
 
 /// The peak of a snapshot without a history: both ends are that one moment.
@@ -317,7 +317,7 @@ void draw_bars(const Story& story, Canvas& canvas, double y) {
                 q.value(side == 0 ? story.overall.total.baseline : story.overall.total.current),
                 {8.2, FontWeight::semibold}, kInk);
   }
-  // The key, from the largest part after to the rest, as many as the line holds.
+  // The key, from the largest part after to the rest, until the line is full.
   double x = x0;
   const double line = y + 12 + (is_one ? 1 : 2) * (kSummaryPlotBar + 8) + 9;
   for (std::size_t b = bands.size(); b-- > 0;) {

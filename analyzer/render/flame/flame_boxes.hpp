@@ -13,7 +13,7 @@
 
 namespace snapdiff::render {
 
-/// What the widths of a flame graph stand for, in words and figures.
+/// The meaning of widths in a flame graph, in words and figures.
 class FlameWords {
  public:
   explicit FlameWords(const FlameStory& story) : story_(story), q_(quantity_of(story.tree.unit)) {}
@@ -32,7 +32,7 @@ class FlameWords {
   std::string name(const FlameMark& mark) const;
   /// The colour of what a box is for; nothing of the root, and where the tree is not by role.
   std::optional<Color> role_color(std::uint32_t box) const;
-  /// What a box says of itself, from the longest to the shortest form.
+  /// The label of a box, from the longest to the shortest form.
   std::vector<std::string> figures(const FlameMark& mark) const;
   /// Full names and figures: for tooltips.
   std::string title(const FlameMark& mark) const;
@@ -91,7 +91,7 @@ double draw_flame_table(const FlameStory& story, const FlameWords& words, const 
                         const FlameTable& table, const std::string& prefix, Canvas& canvas, double y);
 std::string flame_row_anchor(const std::string& prefix, std::size_t row);
 
-/// What stands round it: title, question and foot, printable.
+/// Its title, question and foot, printable.
 PageFrame flame_frame(const FlameStory& story);
 
 /// Its content between kLeft and kRight, from `top` (below the page's title) down to at most `bottom`; returns the

@@ -200,7 +200,7 @@ FlameLayout lay_out(const FlameTree& tree, double width, double least_width, std
                     std::uint32_t most_rows) {
   if (tree.boxes.empty()) return {};
   most_rows = std::max(most_rows, 2U);
-  // What is deeper than this is not looked at: a stack may have a million frames.
+  // Deeper boxes are not looked at: a stack may have a million frames.
   const std::uint32_t far = most_rows < 10'000 ? most_rows * 4 + 16 : most_rows;
   FlameLayout out = Placing(tree, width, least_width, far, 0).run();
   if (out.rows > good_rows) out = Placing(tree, width, least_width, far, kRoomForNames).run();

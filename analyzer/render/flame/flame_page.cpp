@@ -176,7 +176,7 @@ std::string width_noun(const FlameStory& story) {
 std::string sum_text(const FlameStory& story, const FlameWords& words, const FlameLayout& layout) {
   const std::uint64_t total = story.tree.boxes.front().weight;
   std::string text = std::string("drawn to the end ").append(words.size(layout.drawn));
-  const std::uint64_t drawn = layout.drawn_boxes > 0 ? layout.drawn_boxes - 1 : 0;  // the root is no frame
+  const std::uint64_t drawn = layout.drawn_boxes > 0 ? layout.drawn_boxes - 1 : 0;  // without the root
   text.append(" (").append(counted(drawn, "frame")).append(") + merged ").append(words.size(layout.merged));
   text.append(" (").append(counted(layout.merged_boxes, "frame")).append(") = total ").append(words.size(total));
   text.append(width_noun(story));

@@ -10,7 +10,7 @@
 /// Positions of a drawn graph, by Graphviz's dot, in process.
 namespace snapdiff::render {
 
-/// What dot is given: measured sizes, no texts, so that positions do not depend on its own fonts.
+/// The input of dot: measured sizes, no texts, so that positions do not depend on its own fonts.
 struct LayoutGraph {
   struct Node {
     double w = 0, h = 0;

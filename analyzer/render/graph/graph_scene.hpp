@@ -16,7 +16,7 @@ namespace snapdiff::render {
 /// compact: name, growth and share. mixed: full on the critical path and at suspects, else compact.
 enum class Detail : std::uint8_t { full, mixed, compact };
 
-/// What a graph's parts are called: of allocation stacks, or of what is kept alive.
+/// Words for the parts of a graph: of allocation stacks, or of retained objects.
 struct SceneWords {
   std::string_view root = "all growth";       ///< where nearly all grew
   std::string_view root_both = "all change";  ///< where something shrank, too

@@ -23,10 +23,10 @@ struct StackLabel {
 };
 StackLabel label_of(const StackView& view, StackRef stack);
 
-/// Labels that are beside each other: names that would be the same go on with the frame in which their stacks differ.
+/// Labels beside each other: equal names continue with the frame in which their stacks differ.
 std::vector<StackLabel> labels_of(const StackView& view, const std::vector<StackRef>& stacks);
 
-/// Site and as many callers as fit into `width`. Returns the width used.
+/// Site and the callers that fit into `width`. Returns the width used.
 double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, const TextStyle& style, double width);
 
 std::string pool_name(const PoolId& pool);
@@ -73,7 +73,7 @@ std::string timeline_sentence(const MemoryTimeline& t);
 /// "1 204 events; the fullest moment of each 2.5 ms shown".
 std::string moments_text(const MemoryTimeline& t);
 
-/// What bars of segments are made of.
+/// The parts of bars of segments.
 enum SegmentPart : std::uint8_t { kPartLive, kPartRounding, kPartPending, kPartFree };
 inline constexpr std::size_t kSegmentParts = 4;
 
@@ -88,7 +88,7 @@ struct SegmentTotals {
   std::size_t segments = 0;
 };
 
-/// What the colours mean, with bytes; returns the lower edge.
+/// Meanings of the colours, with bytes; returns the lower edge.
 double draw_segments_key(const SegmentTotals& totals, bool by_role, Canvas& canvas, double y);
 
 }  // namespace snapdiff::render

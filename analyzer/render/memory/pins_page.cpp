@@ -24,7 +24,7 @@ struct Chosen {
   std::size_t hidden_edges = 0;
 };
 
-/// The edges that pin most, as many as the page holds.
+/// The edges that pin most, until the page is full.
 Chosen choose(const PinReport& report) {
   std::vector<PinEdge> order;
   for (const PinEdge& edge : report.edges) {

@@ -22,7 +22,7 @@ constexpr double kLeastBar = 1.6, kCell = 0.35;
 /// broken.
 constexpr std::int64_t kLeastRowBytes = std::int64_t{32} << 20, kMostRowBytes = std::int64_t{2} << 30;
 
-/// What a piece of a bar shows: a part, and of live bytes whose they are, as a place in kOwnerColors or just after it;
+/// A piece of a bar: its part, and the owner of live bytes, as a place in kOwnerColors or just after it;
 /// by role, its number.
 struct Look {
   SegmentPart part = kPartFree;
@@ -318,7 +318,7 @@ class Map {
                                {kPaper, 0.35});
   }
 
-  /// Open where the bar goes on in another row.
+  /// Open where the bar continues in another row.
   void border(const Box& bar, bool first, bool last) {
     const double x1 = bar.x + bar.w;
     const double y1 = bar.y + bar.h;

@@ -165,7 +165,7 @@ class Plot {
       if (lines) chart_.upright(canvas_, at, {kInk3, 0.4, 1, 2.4});
       canvas_.painter().stroke(Path().move({at, chart_.y1}).line({at, chart_.y1 + 3.5}), {kInk, 0.7});
     }
-    // As many numbers as have room; above the name of the limit where that is at the top.
+    // The numbers that have room; above the name of the limit where that is at the top.
     const bool limit_on_top = limit_drawn() && y(room_) < chart_.y0 + 9;
     const double base = limit_on_top ? chart_.y0 - 11.5 : chart_.y0 - 2;
     double free_from = chart_.x0;

@@ -57,7 +57,7 @@ double draw_text(const Prose& text, Canvas& canvas, double y, const TextStyle& s
   return draw_prose(wrap_prose(text, canvas.type(), style, kWidth, kLines), canvas, kLeft, y, style, color);
 }
 
-/// What else the story says, one sentence after the other.
+/// Further sentences of the story.
 Prose also_text(const snapdiff::Story& story) {
   Prose out;
   const auto add = [&out](const std::vector<Prose>& lines) {
@@ -73,7 +73,7 @@ Prose also_text(const snapdiff::Story& story) {
   return out;
 }
 
-/// What is in use below calls of modules, a line each.
+/// Bytes in use below calls of modules, a line each.
 double draw_modules(const std::vector<Prose>& modules, Canvas& canvas, double y) {
   if (modules.empty()) return y;
   canvas.text(kLeft, y, "Below calls of modules", {9, FontWeight::semibold}, kInk);

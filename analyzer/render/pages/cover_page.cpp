@@ -33,7 +33,7 @@ void draw_leading_counter(const Postmortem& report, Canvas& canvas, double y) {
   draw_page(page, canvas, y, y + kCounterHeight);
 }
 
-/// Of counters alone there is no story by stacks: what the narrative says in a few lines.
+/// Counters alone have no story by stacks: a few lines of the narrative instead.
 void draw_counters_answer(const Postmortem& report, const std::string& remark, Canvas& canvas) {
   canvas.badge(kRight, kTop + 34, report.narrative.verdict, 9.5, Align::right);
   double y = kTop + 58;

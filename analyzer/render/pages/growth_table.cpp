@@ -127,7 +127,7 @@ class TableDrawing {
     through(x + w + 6, y + 12, path, {7}, name_width() - w - 6);
   }
 
-  /// As many callers as fit, nearest first.
+  /// The callers that fit, nearest first.
   double through(double x, double y, const std::vector<std::string>& path, const TextStyle& style, double room) {
     std::string text;
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -157,7 +157,7 @@ class TableDrawing {
     return first.right - taken - 6 - kLeft;
   }
 
-  /// A number at its right edge; kinds of cells that are no numbers and no words have no place on paper.
+  /// A number at its right edge; cells other than numbers and words are not printed.
   void cell(double x, double y, const GrowthLine& line, const document::Cell& value, const TextStyle& growth_style) {
     const double unit = q_.bytes ? kGrowthTableUnit : 0;
     const auto text = [&](const std::string& shown, double size, Color color) {

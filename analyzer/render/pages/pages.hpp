@@ -27,7 +27,7 @@ struct FittedScene {
 /// with less detail, then with fewer nodes. `first_try` bounds the nodes.
 Result<FittedScene> fit_scene(const graph::GrowthModel& model, Typesetter& type, std::size_t first_try, double w,
                               double h);
-/// The same of any graph: `trim` makes the one of at most so many nodes.
+/// The same of any graph: `trim` limits its nodes to a number.
 using Trim = std::function<Result<graph::GrowthGraph>(std::size_t max_nodes)>;
 Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t first_try, double w, double h,
                               const SceneWords& words);
@@ -67,7 +67,7 @@ void draw_table_page(const Story& story, PdfDocument& document, const std::vecto
 std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type);
 void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary);
 
-/// What stands round a graph that is a picture of its own. All printable().
+/// The texts around a graph that is a picture of its own. All printable().
 struct PictureText {
   std::string program, title, foot;
   SceneWords words;
@@ -80,7 +80,7 @@ Result<std::string> draw_graph(graph::GrowthGraph graph, const PictureText& text
 /// Errors: internal.
 Result<std::string> graph_as_dot(const graph::GrowthGraph& graph, const PictureText& text);
 
-/// What a comparison says of its inputs, below a picture of it: a page is read without the terminal's words.
+/// Remarks of a comparison on its inputs, below a picture of it: a page is read without the terminal's words.
 /// The gravest first, "warning: ..." and the like in front of all that is more than a remark. printable().
 std::vector<std::string> note_texts(const Notes& notes);
 
@@ -90,7 +90,7 @@ double notes_height(const std::vector<std::string>& notes, Typesetter& type);
 /// From y, the upper edge, down.
 void draw_notes(const std::vector<std::string>& notes, Canvas& canvas, double y);
 
-/// What is where a page has its title: what makes all else secondary, else the headline.
+/// The title of the answer's page: the line that makes all else secondary, else the headline.
 std::string answer_title(const GrowthReport& report);
 
 /// Page 1 of every report: the headline, the timeline with the culprits' bands, the culprits, the next command. It lays
@@ -98,10 +98,10 @@ std::string answer_title(const GrowthReport& report);
 /// From the line below the title down; returns the lowest baseline. `remark`: a line above all else, may be empty.
 double draw_answer(const Story& story, Canvas& canvas, const std::string& remark);
 
-/// What makes all else secondary, or y where there is nothing of the kind.
+/// The line that makes all else secondary, if any. Returns the lower edge, else y.
 double draw_events(const GrowthReport& report, Canvas& canvas, double y);
 
-/// What a table of growth shows and where its rows link to.
+/// The content of a table of growth, and the targets of its rows.
 struct GrowthTable {
   const GrowthReport* report = nullptr;
   const std::vector<Verdict>* verdicts = nullptr;  ///< parallel to the report's rows; null: classes instead
@@ -117,7 +117,7 @@ struct GrowthTable {
 std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t most, std::size_t unchanged,
                                      std::ptrdiff_t passing);
 
-/// Height of draw_table() with so many rows.
+/// Height of draw_table() for this number of rows.
 double table_height(const GrowthTable& table, std::size_t rows);
 /// Title, head, rows, then others, unattributed, filtered and TOTAL: every byte of growth is in one
 /// line. Returns the lower edge.

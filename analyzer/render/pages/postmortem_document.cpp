@@ -29,7 +29,7 @@ Story story_of(const Postmortem& report) {
   return story;
 }
 
-/// What is in the foot of every page.
+/// The foot of every page.
 std::string foot_of(const PostmortemPages& pages) {
   constexpr std::string_view kBetween = "  \u00b7  ";
   std::string text;
@@ -58,7 +58,7 @@ bool passes_through_frames(const GrowthReport& growth) {
 Status plan_pages(PostmortemPages& pages) {
   plan_answer(pages);
   plan_narrative(pages);
-  // What was full and what held it says more of a failed allocation than what grew through whom.
+  // The full device and its holders explain a failed allocation better than the growth does.
   if (pages.report.failure) {
     plan_failure(pages);
   } else if (pages.has_stacks && passes_through_frames(pages.story.overall)) {

@@ -14,7 +14,7 @@
 /// The post-mortem report: its pages are planned first, so that they can name each other, and drawn then.
 namespace snapdiff::render {
 
-/// What all pages are made from; outlives the plan.
+/// The source of all pages; outlives the plan.
 struct PostmortemPages {
   const Postmortem& report;
   const std::string& source;  ///< inputs, for the foot where no stacks are compared
@@ -26,7 +26,7 @@ struct PostmortemPages {
 };
 
 /// Each adds its pages to the plan.
-/// What happened: the answer, or of counters alone what they say.
+/// The answer; of counters alone their narrative.
 void plan_answer(PostmortemPages& pages);
 void plan_narrative(PostmortemPages& pages);
 /// The graph, then the table by stack.

@@ -123,7 +123,7 @@ std::string change_text(const Change& change, const Quantity& q) {
   return q.value(change.baseline).append(" \u2192 ").append(q.value(change.current));
 }
 
-/// What the comparison could not put into a row, or left out.
+/// Bytes that the comparison could not put into a row, or left out.
 std::vector<ValueLine> sums(const GrowthReport& report) {
   const Quantity q = quantity_of(report.unit);
   std::vector<ValueLine> lines;

@@ -40,7 +40,7 @@ class Canvas {
   void hatched(const Box& box, Color color, double gap = 3.4, double width = 0.7);
   void dot(Point at, double radius, Color fill, const Stroke& edge);
   void cross(Point at, double arm, const Stroke& stroke);
-  /// What is not there any more: pale, hatched and framed in the colour of shrinkage.
+  /// Something that is gone: pale, hatched and framed in the colour of shrinkage.
   void gone(const Box& box, double gap = 3.4, double width = 0.7, double edge = 0.6);
   /// A title at the left edge and a remark, cut to the space beside it, at the right one.
   void heading(double y, std::string_view title, std::string_view remark);

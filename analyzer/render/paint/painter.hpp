@@ -18,14 +18,14 @@ class Painter {
   /// One line, its baseline starting at `at`; `width` as measured.
   virtual void text(Point at, std::string_view text, const TextStyle& style, Color color, double width) = 0;
 
-  /// What follows is moved and scaled until pop().
+  /// Moves and scales the drawing until pop().
   virtual void push(Point origin, double scale) = 0;
   virtual void pop() = 0;
 
-  /// What is drawn between the two is one thing; `title` explains it where the medium can.
+  /// The drawing between the two is one thing; `title` explains it where the medium can.
   virtual void begin_item(std::string_view title) = 0;
   virtual void end_item() = 0;
-  /// What is drawn between the two leads to the anchor `name`; "" for nothing. Names are plain ASCII.
+  /// The drawing between the two links to the anchor `name`; "" for nothing. Names are plain ASCII.
   virtual void begin_link(std::string_view name) = 0;
   virtual void end_link() = 0;
   virtual void anchor(std::string_view name, Point at) = 0;

@@ -110,7 +110,7 @@ Flow flow_over_pages(std::vector<Block> blocks, double room, std::size_t most) {
   Flow flow;
   double used = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    // What must stay together: titles and the block after them.
+    // A title stays together with the block after it.
     double needed = blocks[i].height;
     for (std::size_t k = i; blocks[k].keep_with_next && k + 1 < blocks.size(); ++k) needed += blocks[k + 1].height;
     if (flow.pages.empty() || (used > 0 && used + needed > room)) {

@@ -15,7 +15,7 @@
 
 namespace snapdiff::render {
 
-/// What is printed round every page.
+/// The frame of every page.
 struct PageFrame {
   std::string program;   ///< beside the word snapdiff
   std::string title;     ///< large; "" for none
@@ -120,7 +120,7 @@ class PagePlan {
   std::map<std::string, int> places_;
 };
 
-/// What a document says of itself; all printable.
+/// Metadata of a document; all printable.
 struct DocumentText {
   std::string kind;  ///< "snapdiff report: ", in front of the program in the document's title
   std::string program, foot, version;

@@ -64,7 +64,7 @@ struct Quantity {
 };
 inline Quantity quantity_of(std::string_view unit) { return {unit == "bytes"}; }
 
-/// Whole percent of a part, 0..1: "47 %", "<1 %", ">99 %"; "n/a" when it is no number.
+/// Whole percent of a part, 0..1: "47 %", "<1 %", ">99 %"; "n/a" for not a number.
 std::string share_text(double share);
 
 /// "In-use bytes", "Allocated objects"; another metric's own name.
