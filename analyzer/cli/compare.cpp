@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <span>
 #include <system_error>
 
 #include "analyzer/base/number_text.hpp"
@@ -49,18 +51,46 @@ void add_import_notes(GrowthReport& report, report::Form form) {
   }
 }
 
-void tell_import_notes(const SnapshotRef& ref, const Wording& words) {
-  for (const Note& note : ref.snapshot->facts.notes.all()) {
-    if (note.severity == Severity::info) continue;
-    const std::string times = note.count > 1 ? " (" + count_text(note.count) + " times)" : "";
-    say((note.severity == Severity::data_loss ? "partial: " : "warning: ") +
-        escape_for_terminal(words ? words(ref.ref + ": " + note.text) : ref.ref + ": " + note.text) + times);
+namespace {
+
+/// A warning that several snapshots share is said once.
+void tell_shared_notes(std::span<const SnapshotRef> refs, const Wording& words) {
+  struct Told {
+    std::string text;
+    std::uint64_t times = 0;
+    std::size_t more = 0;
+  };
+  std::vector<Told> all;
+  std::map<std::string, std::size_t> places;
+  for (const SnapshotRef& ref : refs) {
+    for (const Note& note : ref.snapshot->facts.notes.all()) {
+      if (note.severity == Severity::info) continue;
+      const std::string severity = note.severity == Severity::data_loss ? "partial: " : "warning: ";
+      // Two warnings that differ in a line number are one; what was lost is said of each input.
+      std::string alike = note.severity == Severity::data_loss ? ref.ref + note.text : note.text;
+      if (note.severity != Severity::data_loss) std::erase_if(alike, [](char c) { return c >= '0' && c <= '9'; });
+      const auto [at, is_new] = places.try_emplace(std::move(alike), all.size());
+      if (is_new) {
+        const std::string text = ref.ref + ": " + note.text;
+        all.push_back({severity + escape_for_terminal(words ? words(text) : text), note.count, 0});
+      } else {
+        ++all[at->second].more;
+      }
+    }
+  }
+  for (const Told& one : all) {
+    const std::string times = one.times > 1 ? " (" + count_text(one.times) + " times)" : "";
+    say(one.text + times + (one.more > 0 ? "; likewise in " + count_text(one.more) + " more" : ""));
   }
 }
 
+}  // namespace
+
+void tell_import_notes(const SnapshotRef& ref, const Wording& words) { tell_shared_notes({&ref, 1}, words); }
+
 int tell_notes(const Loaded& loaded, const Options& options, const Wording& words) {
   const auto told = [&](const std::string& text) { return escape_for_terminal(words ? words(text) : text); };
-  for (const LoadedSnapshot& s : loaded.snapshots) tell_import_notes(s.ref, words);
+  tell_shared_notes(loaded.refs(), words);
   if (!loaded.chosen.empty()) say("note: " + told(loaded.chosen));
   for (const LeftOut& one : loaded.left_out) say("warning: left out: " + told(one.why));
   for (Note note : loaded.notes.all()) {

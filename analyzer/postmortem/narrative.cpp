@@ -132,7 +132,8 @@ std::vector<Prose> peak_in_short(const Postmortem& report) {
   for (Prose& advice : peak_advice(*story.peak)) add(lines, std::move(advice));
   if (lines.size() >= kShortLines) lines.resize(kShortLines - 1);
   if (!story.next.empty()) {
-    add(lines, prose_of(story.peak->facts.has_history     ? "By purpose: "
+    add(lines, prose_of(story.peak->facts.bytes == 0      ? "At its fullest: "
+                        : story.peak->facts.has_history   ? "By purpose: "
                         : story.peak->facts.roles.empty() ? "Who keeps it: "
                                                           : "Who keeps its segments: ",
                         story.next));

@@ -74,7 +74,7 @@ class CulpritText {
     if (!culprit_.text.share.empty())
       line("share", plain_text(Span{culprit_.text.share, false}, style_.utf8) +
                         (change.growth() < 0 ? " of what was freed" : " of what grew"));
-    line("on", plain_text(Span{culprit_.text.spread, false}, style_.utf8));
+    line("spread", plain_text(Span{culprit_.text.spread, false}, style_.utf8));
   }
 
   void values() {

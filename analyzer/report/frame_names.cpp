@@ -45,15 +45,19 @@ struct Folded {
   std::int32_t line = 0;             ///< of the frame of a recursion that is nearest the leaf; 0: unknown
   bool recursive = false;
   std::string via;  ///< "vector<float>": what the leaf's own frame called to allocate
+  std::string at;   ///< ":31" where the line is shown
+
+  bool reads_as(const Folded& other) const { return name == other.name && at == other.at; }
 };
 
-/// Frames as a table names them. `more` is set when frames are left beyond kMostFramesShown.
-std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs, bool& more) {
+/// Frames as a table names them, those of libraries too where `whole`. `more` is set when frames are left beyond
+/// kMostFramesShown.
+std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs, bool whole, bool& more) {
   std::size_t end = frames.size();
   while (end > 1 && is_start_code(frames[end - 1])) --end;
   // A library's inner frames belong to its caller; a stack of libraries alone shows all frames.
-  const bool has_own = std::any_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(end),
-                                   [](const FrameView& frame) { return !frame.library; });
+  const bool has_own = !whole && std::any_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(end),
+                                             [](const FrameView& frame) { return !frame.library; });
   std::vector<Folded> out;
   std::string_view called;
   for (std::size_t i = 0; i < end; ++i) {
@@ -68,7 +72,7 @@ std::vector<Folded> fold(std::span<const FrameView> frames, const Glyphs& glyphs
       more = true;
       return out;
     }
-    out.push_back({frame_name(frame, glyphs), &frame, std::max(frame.line, 0), false, {}});
+    out.push_back({frame_name(frame, glyphs), &frame, std::max(frame.line, 0), false, {}, {}});
     if (out.size() == 1 && !called.empty()) out.front().via = printable(via_name(called), glyphs.utf8);
   }
   return out;
@@ -90,11 +94,13 @@ namespace {
 struct FoldedStack {
   std::vector<Folded> frames;
   bool more = false;
+  bool whole = false;  ///< its frames are those of libraries too
 };
 
-FoldedStack fold(std::span<const FrameView> frames, const Glyphs& glyphs) {
+FoldedStack fold(std::span<const FrameView> frames, const Glyphs& glyphs, bool whole = false) {
   FoldedStack stack;
-  stack.frames = fold(frames, glyphs, stack.more);
+  stack.whole = whole;
+  stack.frames = fold(frames, glyphs, whole, stack.more);
   return stack;
 }
 
@@ -106,21 +112,23 @@ std::string with_marks(std::string text, const std::string& via, bool recursive,
 /// The frame in at most `width` columns: first what it calls is written shorter, then its name, then what it calls
 /// goes, and at last the name is cut.
 std::string name_of(const Folded& frame, const Glyphs& glyphs, std::size_t width) {
-  const std::size_t mark = frame.recursive ? 1 + display_width(glyphs.recursion) : 0;
+  const auto marked = [&](const std::string& name, const std::string& via) {
+    return with_marks(name + frame.at, via, frame.recursive, glyphs);
+  };
   const auto vias = shorter_names(frame.via, glyphs.ellipsis);
   const auto names = shorter_names(frame.name, glyphs.ellipsis);
   const std::string& via = vias.empty() ? frame.via : vias.back();
-  std::string text = with_marks(frame.name, frame.via, frame.recursive, glyphs);
+  std::string text = marked(frame.name, frame.via);
   if (display_width(text) <= width) return text;
-  text = with_marks(frame.name, via, frame.recursive, glyphs);
-  for (std::size_t i = 0; display_width(text) > width && i < names.size(); ++i)
-    text = with_marks(names[i], via, frame.recursive, glyphs);
+  text = marked(frame.name, via);
+  for (std::size_t i = 0; display_width(text) > width && i < names.size(); ++i) text = marked(names[i], via);
   if (display_width(text) <= width) return text;
-  return with_marks(cut_name(frame.name, width - std::min(width, mark), glyphs.ellipsis), {}, frame.recursive, glyphs);
+  const std::size_t mark = display_width(marked({}, {}));
+  return marked(cut_name(frame.name, width - std::min(width, mark), glyphs.ellipsis), {});
 }
 
 std::string name_of(const Folded& frame, const Glyphs& glyphs) {
-  return with_marks(frame.name, frame.via, frame.recursive, glyphs);
+  return with_marks(frame.name + frame.at, frame.via, frame.recursive, glyphs);
 }
 
 /// The leaf, then the frames from `from` on; what is between them is left out with a mark. Where both do not fit, they
@@ -210,9 +218,36 @@ class DistinctCells {
     }
   }
 
+  /// What still reads alike differs in what a library does below the own frame: its allocating frame is shown, then
+  /// the own frame, and where those are equal as well the stack from its leaf on.
+  void by_leaf() {
+    for (const std::vector<std::size_t>& group : alike()) {
+      for (const std::size_t row : group) {
+        frames_of_(row, frames_);
+        if (std::none_of(frames_.begin(), frames_.end(), [](const FrameView& frame) { return frame.library; }))
+          continue;
+        stacks_[row].stack = fold(frames_, glyphs_, true);
+        show(row, first_own());
+      }
+    }
+    for (const std::vector<std::size_t>& group : alike()) {
+      for (const std::size_t row : group) {
+        if (stacks_[row].stack.whole) show(row, 0);
+      }
+    }
+  }
+
   std::vector<std::string> take() { return std::move(texts_); }
 
  private:
+  /// Of the frames at hand, as fold() numbers them when it keeps all.
+  std::size_t first_own() const {
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < frames_.size() && frames_[i].library; ++i)
+      number += i + 1 < frames_.size() && same_function(frames_[i], frames_[i + 1]) ? 0U : 1U;
+    return std::min(number, kMostFramesShown - 1);
+  }
+
   /// Rows of one text, those alone with theirs left out; their stacks are folded.
   std::vector<std::vector<std::size_t>> alike() {
     std::map<std::string_view, std::vector<std::size_t>> by_text;
@@ -237,7 +272,7 @@ class DistinctCells {
     for (const std::size_t row : group) {
       const std::span<const Folded> other = stacks_[row].rest();
       std::size_t same = 0;
-      while (same < common && same < other.size() && first[same].name == other[same].name &&
+      while (same < common && same < other.size() && first[same].reads_as(other[same]) &&
              first[same].recursive == other[same].recursive)
         ++same;
       common = same;
@@ -254,7 +289,7 @@ class DistinctCells {
       const std::vector<Folded>& other = stacks_[row].stack.frames;
       if (other.size() != first.size()) return std::nullopt;
       for (std::size_t i = 0; i < first.size(); ++i) {
-        if (other[i].name != first[i].name) return std::nullopt;
+        if (!other[i].reads_as(first[i])) return std::nullopt;
         if (i >= begin && i < found && other[i].line != first[i].line) found = i;
       }
     }
@@ -264,7 +299,7 @@ class DistinctCells {
   /// Its line becomes a part of the frame's name, so that it differs no more but there.
   void show_line(std::size_t row, std::size_t frame) {
     Folded& shown = stacks_[row].stack.frames[frame];
-    if (shown.line > 0) shown.name += ":" + std::to_string(std::exchange(shown.line, 0));
+    if (shown.line > 0) shown.at = ":" + std::to_string(std::exchange(shown.line, 0));
     show(row, frame);
   }
 
@@ -293,6 +328,9 @@ StackCell stack_cell(std::span<const FrameView> frames, std::size_t width, const
 std::vector<std::string> stack_cells(std::size_t count, const FramesOf& frames_of, const WidthOf& width_of,
                                      const Glyphs& glyphs, LeafSite site) {
   DistinctCells cells(count, frames_of, width_of, glyphs);
+  cells.by_functions();
+  cells.by_lines(site);
+  cells.by_leaf();
   cells.by_functions();
   cells.by_lines(site);
   return cells.take();

@@ -78,6 +78,7 @@ void culprit_fields(JsonWriter& json, const GrowthReport& report, const Culprit&
   frame_fields(json, culprit);
   json_change_fields(json, culprit.value, culprit.growth());
   if (culprit.instances.of > 0) json_instances(json, culprit.instances);
+  json.field_or_null("spread", culprit.text.spread);
   json.field_or_null("growth_objects", report.has_objects ? std::optional(culprit.objects.growth()) : std::nullopt);
   json.field("error", culprit.error);
   json.field("share", culprit.share);

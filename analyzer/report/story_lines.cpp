@@ -71,14 +71,16 @@ HeadLine line_of(const Culprit& culprit, const Cells& cells, const CulpritColumn
   // A clause that does not fit goes, with all after it.
   for (const std::string* text : std::array{&cells.spread, &cells.pace, &cells.via}) {
     if (text->empty()) continue;
-    const std::size_t clause = text == &cells.pace ? text->find(", in ") : std::string::npos;
-    if (width + 2 + display_width(*text) <= style.width) {
-      rest += "  " + *text;
-      width += 2 + display_width(*text);
-    } else if (clause != std::string::npos && width + 2 + display_width(text->substr(0, clause)) <= style.width) {
-      rest += "  " + text->substr(0, clause);
-      break;
-    }
+    const auto fits = [&](std::size_t length) {
+      return width + 2 + display_width(text->substr(0, length)) <= style.width;
+    };
+    std::size_t length = text->size();
+    while (text == &cells.pace && !fits(length) && length != std::string::npos && length > 0)
+      length = text->rfind(", ", length - 1);
+    if (length == 0 || length == std::string::npos || !fits(length)) continue;
+    rest += "  " + text->substr(0, length);
+    width += 2 + display_width(text->substr(0, length));
+    if (length < text->size()) break;
   }
   while (!rest.empty() && rest.back() == ' ') rest.pop_back();
   line.pieces.emplace_back(rest, Paint::none);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/document/growth_columns.hpp"
@@ -14,27 +16,18 @@
 namespace snapdiff::report {
 namespace {
 
-/// Why the leading rows are what they are.
+/// Why the culprits are what they are, each called as above the table.
 std::string reasons(const TrendReport& trend, const Style& style) {
   constexpr std::size_t kTold = 3;
-  if (!is_judged(trend) || trend.scenario) return {};
-  const Glyphs glyphs = glyphs_for(style.utf8);
-  const GrowthReport& overall = trend.series.overall;
+  const Story* const story = trend.series.overall.story.get();
+  if (!is_judged(trend) || trend.scenario || story == nullptr) return {};
   std::string out;
-  std::vector<FrameView> frames;
-  std::size_t given = 0;
-  for (const std::uint32_t index : trend.order) {
-    const Verdict& verdict = trend.verdicts[index];
+  for (const Culprit& culprit : std::span(story->culprits).first(std::min(kTold, story->culprits.size()))) {
+    const Verdict& verdict = culprit.verdict;
     if (verdict.word != "GROWING" && verdict.word != "RISING") continue;
-    if (++given > kTold) break;
-    std::string name;
-    if (overall.options.by == GroupBy::stack) {
-      overall.frames(overall.rows[index], frames);
-      name = frames.empty() ? "[filtered out]" : frame_name(frames.front(), glyphs);
-    } else {
-      name = key_text(overall.keys[overall.rows[index].key], overall.options.by, 40, glyphs);
-    }
-    out += wrapped_line(name + " " + verdict.word + ": " + printable(verdict.reason, style.utf8), style);
+    out += wrapped_line(
+        plain_text(culprit.text.name, style.utf8) + " " + verdict.word + ": " + printable(verdict.reason, style.utf8),
+        style);
   }
   return out.empty() ? out : "\n" + out;
 }

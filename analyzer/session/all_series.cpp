@@ -31,7 +31,7 @@ void add_story(OverviewRow& row, const GrowthReport& report) {
   const Culprit& first = report.story->culprits.front();
   row.culprit = first.text.name;
   row.place = first.text.place;
-  row.share = first.text.share;
+  row.share = first.text.growth + " " + first.text.share;
 }
 
 void add_trend(OverviewRow& row, const TrendReport& trend) {

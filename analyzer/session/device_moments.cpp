@@ -6,9 +6,12 @@
 #include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/pins.hpp"
 #include "analyzer/story/make_story.hpp"
+#include "analyzer/story/next_command.hpp"
+#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::session {
 
@@ -34,6 +37,45 @@ void advise_at_failure(const Snapshot& snapshot, cuda::TraceRef trace, PeakStory
   if (!failure) return;
   const std::optional<MemoryPeak> moment = value_or_throw(cuda::memory_at_failure(snapshot, trace, *failure));
   if (moment) story::advise_at_failure(told, *moment, *failure);
+}
+
+/// The usual metric, and no trace that could say more.
+bool holds_nothing(const Snapshot& snapshot) {
+  const Column* const column = snapshot.column("inuse_space");
+  return column != nullptr && total_of(*column) == 0 && !cuda::busiest_trace(snapshot);
+}
+
+/// Where to look when nothing is in use.
+PeakStory story_of_nothing(const SnapshotRef& ref) {
+  const Snapshot& snapshot = *ref.snapshot;
+  const auto value_of = [&](std::string_view name) -> std::int64_t {
+    for (const Counter& counter : snapshot.facts.counters) {
+      if (counter.name == name) return counter.value;
+    }
+    return 0;
+  };
+  PeakStory out;
+  out.facts.has_history = false;
+  out.headline = story::prose_of("Nothing is in use at this moment");
+  const Column* const all = snapshot.column("alloc_space");
+  if (all != nullptr && total_of(*all) > 0) {
+    out.figures = story::sized(total_of(*all)) + " was allocated and is freed again";
+    out.advice.push_back(story::prose_of("--metric alloc_space shows where it was allocated"));
+  } else if (snapshot.allocator != nullptr) {
+    out.figures = "the process has allocated nothing on a device so far";
+    out.advice.push_back(
+        story::prose_of("take the snapshot in the process that uses the device, after its work began"));
+  }
+  if (value_of("peak") > 0) {
+    story::Writer next;
+    next << "snapdiff top";
+    SnapshotRef peak = ref;
+    peak.ref = ref.ref.substr(0, ref.ref.find('@', 1)) + "@peak";
+    story::operand(next, peak);
+    out.advice.push_back(story::prose_of(story::sized(value_of("peak")), " was in use at the peak"));
+    out.next = next.take();
+  }
+  return out;
 }
 
 }  // namespace
@@ -71,12 +113,12 @@ Result<report::AboveTop> above_top(const LoadedSnapshot& loaded, const DiffOptio
     report::AboveTop above;
     above.failure = loaded.failure;
     const Snapshot& snapshot = *loaded.ref.snapshot;
+    if (form == report::Form::csv) return above;
     if (snapshot.allocator == nullptr) {
-      if (snapshot.graph != nullptr && form != report::Form::csv)
+      if (snapshot.graph != nullptr || holds_nothing(snapshot))
         above.peak = value_or_throw(held_story(loaded.ref, options));
       return above;
     }
-    if (form == report::Form::csv) return above;
     const bool is_read = form == report::Form::text || form == report::Form::markdown;
     if (above.failure == nullptr && is_read) above.failure = value_or_throw(last_failure(snapshot));
     above.peak = value_or_throw(device_peak(loaded.ref, options));
@@ -88,6 +130,7 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
   return guarded([&]() -> std::shared_ptr<const PeakStory> {
     const Snapshot& snapshot = *ref.snapshot;
     if (snapshot.allocator == nullptr) return nullptr;
+    if (holds_nothing(snapshot)) return std::make_shared<PeakStory>(story_of_nothing(ref));
     std::optional<MemoryPeak> peak = cuda::held_memory(snapshot);
     const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
     if (!peak && trace) peak = value_or_throw(cuda::memory_peak(snapshot, *trace));
@@ -105,6 +148,7 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
 
 Result<std::shared_ptr<const PeakStory>> held_story(const SnapshotRef& ref, const DiffOptions& options) {
   return guarded([&]() -> std::shared_ptr<const PeakStory> {
+    if (holds_nothing(*ref.snapshot)) return std::make_shared<PeakStory>(story_of_nothing(ref));
     DiffOptions view = options;
     view.by = GroupBy::stack;
     const GrowthReport both = value_or_throw(diff::diff(ref, ref, view));

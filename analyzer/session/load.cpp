@@ -97,6 +97,25 @@ std::string sort_directory(std::vector<LoadedSnapshot>& snapshots) {
   return "ordered by file name; neither times nor numbers in all of them";
 }
 
+/// A shell lists heap.10 before heap.2. Files that were given as names sort, of which none says when it was taken and
+/// each has another number in its name, are in the order of their numbers. Two may be compared backwards.
+void undo_shell_order(const std::vector<Operand>& operands, Loaded& loaded) {
+  std::vector<LoadedSnapshot>& all = loaded.snapshots;
+  if (operands.size() < 3 || all.size() != operands.size()) return;
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto* const path = std::get_if<PathOperand>(&operands[i].what);
+    const SnapshotFacts& facts = all[i].ref.snapshot->facts;
+    if (path == nullptr || path->is_directory || !path->point.empty() || facts.taken_at_ns || !facts.sequence) return;
+    if (i > 0 && operands[i].text < operands[i - 1].text) return;
+    numbers.push_back(*facts.sequence);
+  }
+  if (std::is_sorted(numbers.begin(), numbers.end())) return;
+  std::sort(numbers.begin(), numbers.end());
+  if (std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end()) return;
+  loaded.order_note = sort_directory(all);
+}
+
 void note_disagreeing_times(Loaded& loaded) {
   std::int64_t newest = 0;
   for (const LoadedSnapshot& s : loaded.snapshots) {
@@ -290,6 +309,7 @@ Result<Loaded> load_operands(const std::vector<Operand>& operands, const Request
       }
       std::move(found.begin(), found.end(), std::back_inserter(loaded.snapshots));
     }
+    undo_shell_order(operands, loaded);
     if (loaded.order_note.empty()) loaded.order_note = "in the order given";
     // Nobody gave an order for a directory, which may hold several series.
     const auto* const only = operands.size() == 1 ? std::get_if<PathOperand>(&operands.front().what) : nullptr;

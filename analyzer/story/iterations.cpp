@@ -195,8 +195,7 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   if (story->culprits.empty()) {
     story->no_culprit = "iterations leave nothing behind";
     story->no_verdict.clear();
-    story->headline = prose_of("No leak: iterations leave nothing behind, ", value(report, report.total.current),
-                               " in use after the last one");
+    story->headline = prose_of("No leak: ", value(report, report.total.current), " in use after each iteration");
   }
   say_how(report, left, *story);
   story->next = story->culprits.empty() ? Prose{} : story->next;

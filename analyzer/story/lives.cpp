@@ -38,7 +38,8 @@ void tell_lives(const TrendReport& trend, Story& story) {
       points.error = trend::error_of_total(*trend.all);
       climbing += trend::climbs(trend::judge(points)) ? 1U : 0U;
     }
-    if (lives > 1) culprit.text.pace = prose_of(culprit.text.pace, "; grew in ", climbing, " of ", lives, " lives");
+    if (lives < 2) continue;
+    culprit.text.spread = "grew in " + std::to_string(climbing) + " of " + std::to_string(lives) + " lives";
   }
 }
 

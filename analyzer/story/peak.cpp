@@ -395,7 +395,7 @@ void advise_at_failure(PeakStory& peak, const MemoryPeak& moment, const OutOfMem
 
 void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool is_series) {
   GrowthReport& report = trend.series.overall;
-  if (report.story == nullptr || peak == nullptr || peak->facts.bytes == 0) return;
+  if (report.story == nullptr || peak == nullptr || (peak->facts.bytes == 0 && peak->figures.empty())) return;
   auto story = std::make_shared<Story>(*report.story);
   if (is_series) {
     if (!story->headline.empty() && story->headline.front().text.starts_with("No leak"))

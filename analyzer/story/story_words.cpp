@@ -76,7 +76,8 @@ class Words {
     if (!verdict.word.empty()) return verdict.reason;
     std::string text;
     if (report_.has_error && std::isfinite(culprit.error) && culprit.error > 0)
-      text = "\u00b1 " + value(culprit.error, false);
+      text = "\u00b1 " + value(culprit.error, false) +
+             (document::within_error(static_cast<double>(culprit.growth()), culprit.error) ? " (within error)" : "");
     if (report_.has_objects && report_.objects_metric != report_.metric && culprit.objects.growth() != 0)
       text.append(text.empty() ? "" : ", ").append(amount_of(culprit.objects.growth(), "object", true));
     return text;
@@ -120,6 +121,14 @@ class Words {
            " of growth";
   }
 
+  bool only_unnamed() const {
+    std::vector<FrameView> frames;
+    return std::none_of(report_.rows.begin(), report_.rows.end(), [&](const GrowthRow& row) {
+      report_.frames(row, frames);
+      return row.value.growth() > 0 && !frames.empty() && !frames.back().pseudo;
+    });
+  }
+
   std::string no_culprit() const {
     if (!story_.culprits.empty()) return {};
     if (report_.grew == 0) return report_.shrank == 0 ? "nothing changed" : "nothing grew";
@@ -128,6 +137,7 @@ class Words {
       return "what changed is filtered out";
     if (story_.only_small) return "no function grew by " + bytes_text(kLeastLeak, kPageNumbers);
     if (story_.moved > 0) return "stacks grew by what others of the same function lost";
+    if (report_.options.by == GroupBy::stack && only_unnamed()) return "what grew has no stack";
     return "growth is spread: no function holds 5" + std::string(kPageNumbers.before_unit) + "% of it";
   }
 

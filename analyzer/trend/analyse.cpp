@@ -55,15 +55,6 @@ Verdict judge_total(const SeriesReport& series, const TimeAxis& axis) {
   return judge(points);
 }
 
-Forecast forecast_of(const Verdict& whole, std::int64_t total, std::size_t count, std::int64_t limit) {
-  using Kind = Forecast::Kind;
-  const double left = static_cast<double>(limit) - static_cast<double>(total);
-  if (left <= 0) return {Kind::reached};
-  if (count < kJudgedFrom) return {Kind::none};
-  if (whole.slope_low <= 0 || whole.slope <= 0) return {Kind::never};
-  return {Kind::ahead, left / whole.slope, left / whole.slope_high, left / whole.slope_low};
-}
-
 /// The largest snapshot, as far as the rows say, and the totals at both ends.
 double largest_total(const GrowthReport& report) {
   double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
@@ -242,7 +233,6 @@ TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std:
   report.order = ranked(series.overall, report.verdicts);
   report.whole = judge_total(series, report.axis);
   report.limit = limit;
-  if (limit) report.forecast = forecast_of(report.whole, series.steps.back().total, series.steps.size(), *limit);
   report.lives = {{0, series.steps.size()}};
   report.series = std::move(series);
   return report;

@@ -99,7 +99,7 @@ using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRe
 Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
                                   std::optional<std::int64_t> limit, std::optional<double> floor = {});
 
-/// Verdicts, ranks and the forecast of a series that is to be judged as a whole.
+/// Verdicts and ranks of a series that is to be judged as a whole; story::tell() adds the forecast.
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor = {});
 
 /// Series that were made on purpose. Keeps the rows whose objects grew by at least `loops` between every two snapshots.

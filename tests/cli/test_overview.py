@@ -70,7 +70,7 @@ class Overview(CliTest):
         self.assertEqual(lines[0], "6 series, 3 GROWING")
         self.assertRegex(lines[2], r"^series +verdict +total +growth +rate +to limit +over time +first culprit$")
         self.assertRegex(lines[3], r"^worse +GROWING +9\.81 MiB +\+8\.79 MiB +\+0\.98 MiB a snapshot +10 snapshots +[▁-█]{10} +service\+0x1200")
-        self.assertRegex(text, r"(?m)^queue +GROWING .* main\.leakBacklog  main\.go:33  69 %$")
+        self.assertRegex(text, r"(?m)^queue +GROWING .* main\.leakBacklog  main\.go:33  \+\S+ MiB 69 %$")
         self.assertRegex(text, r"(?m)^single .*\(one snapshot\)$")
 
     def test_files_of_each_form(self):

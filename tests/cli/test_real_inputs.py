@@ -1,10 +1,12 @@
 """Inputs as people bring them: lists that leave rows out, logs and documents that look like logs, leak checks."""
 import json
+import os
 import re
 import unittest
 
 from heaps import CliTest, pprof
 
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 MIB = 1 << 20
 
 
@@ -24,6 +26,21 @@ REST = "in 3 places, all below massif's threshold (1.00%)"
 
 
 class RealInputs(CliTest):
+    def test_a_snapshot_of_nothing_says_where_to_look(self):
+        """Not a table of zeros alone: all was freed before the end, or the process allocated nothing."""
+        freed = os.path.join(DATA, "valgrind", "dhat-all-freed.json")
+        empty = os.path.join(DATA, "torch_cuda", "empty.pickle")
+        out, _ = self.run_it("top", freed)
+        self.assertIn("Nothing is in use at this moment", out)
+        self.assertIn("1.96 MiB was allocated and is freed again", out)
+        self.assertIn("dhat-all-freed.json@peak", out)
+        self.assertIn("1.00 MiB in 1 object", self.run_it("top", freed + "@peak")[0])
+        self.assertIn("the process has allocated nothing on a device so far", self.run_it("top", empty)[0])
+        for file in (freed, empty):
+            out, _ = self.run_it("postmortem", file, "-o", "r.md", "--db", ":memory:")
+            self.assertTrue(out.startswith("Nothing is in use at this moment"), out)
+            self.assertNotIn("2 snapshots", out)
+
     def text(self, name, text):
         return self.write(name, text.encode())
 

@@ -122,8 +122,47 @@ class Trend(CliTest):
                     report = self.trend(series)
                     self.assertEqual((report["left_out"], report["story"]["headline"]["verdict"]), (36, "GROWING"))
                     self.assertEqual(report["story"]["culprits"][0]["name"], "session_keep")
-                    out, _ = self.run_it("trend", series, env={"COLUMNS": "160"})
-                    self.assertIn("grew in 4 of 4 lives", out)
+                    self.assertEqual(report["story"]["culprits"][0]["spread"], "grew in 4 of 4 lives")
+                    for columns in ("100", "160"):  # it comes before the pace, which gives way
+                        out, _ = self.run_it("trend", series, env={"COLUMNS": columns})
+                        self.assertIn("grew in 4 of 4 lives", out)
+
+    def test_files_as_a_shell_lists_them_are_in_the_order_of_their_numbers(self):
+        files = [self.write("svc.%d.heap" % (i + 1), tcmalloc([(i + 1, 50000 * (i + 1), [GROW, MAIN]), (5, 5000, [KEEP, MAIN])]))
+                 for i in range(15)]
+        report = self.trend(*sorted(files))
+        self.assertEqual((report["restart"], len(report["snapshots"])), (None, 15))
+        self.assertEqual(report["rows"][0]["values"], [50000 * (i + 1) for i in range(15)])
+        backwards = self.trend(*reversed(files))  # somebody's own order stays
+        self.assertEqual(backwards["rows"][0]["values"], [50000 * (i + 1) for i in reversed(range(15))])
+
+    def test_reasons_have_the_names_of_the_culprits(self):
+        """Not those of the allocating frames below them, of which one culprit has several."""
+        library = lambda name: (name, "/usr/lib/python3/site-packages/parse/core.py", 7)
+        rows = lambda i: [([library("alloc%d" % k), "keep", "main"], [i, (k + 1) * 100000 * (i + 1)]) for k in range(3)] + [(["cache", "main"], [9, 500000])]
+        out, _ = self.run_it("trend", *[self.write("r%02d.pb.gz" % i, pprof(INUSE, rows(i))) for i in range(10)])
+        reasons = [line for line in out.splitlines() if " GROWING: " in line]
+        self.assertEqual([line.split(" GROWING: ")[0] for line in reasons], ["keep"])
+        self.assertIn("\nGROWING   keep ", out)
+
+    def test_rows_of_one_function_show_where_they_differ(self):
+        library = lambda name: (name, "/usr/lib/python3/site-packages/parse/core.py", 7)
+        rows = lambda i: [([library(leaf), library("wrapper"), "when", "handle"], [i, 100000 * (i + 1)])
+                          for leaf in ("build", "compile", "split")]
+        rows_of = lambda i: rows(i) + [([library("one"), library("a"), library("wrapper"), "ask", "handle"], [i, 90000 * (i + 1)]),
+                                       ([library("one"), library("b"), library("wrapper"), "ask", "handle"], [i, 90000 * (i + 1)])]
+        files = [self.write("a%02d.pb.gz" % i, pprof(INUSE, rows_of(i))) for i in range(10)]
+        for command in (["trend", *files], ["diff", files[0], files[-1]]):
+            out, _ = self.run_it(*command, env={"COLUMNS": "140"})
+            named = [line.split("  ")[-1].strip() for line in out.splitlines() if "handle" in line and "‹" in line]
+            self.assertEqual(len(named), 5)
+            self.assertEqual(len(set(named)), 5, named)
+            self.assertTrue(any(text.startswith("compile ‹ … ‹ when") for text in named), named)
+
+    def test_a_remark_that_all_files_share_is_made_once(self):
+        _, errors = self.run_it("trend", self.lives([12], pids=True))  # an unknown key in each of 12 snapshots
+        self.assertEqual(errors.count("warning:"), 1, errors)
+        self.assertIn("likewise in 11 more", errors)
 
     def test_a_burst_is_no_restart(self):
         rows = lambda i: [(["keep", "main"], [1, 4000000 + 7000 * (i % 3)])] + [

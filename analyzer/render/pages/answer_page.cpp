@@ -14,8 +14,11 @@ constexpr TextStyle kEvent{10.5, FontWeight::semibold};
 constexpr TextStyle kSmall{7.8};
 constexpr double kBadge = 62;    // from the left edge: where names begin
 constexpr double kSpark = 62;    // width at the right edge
-constexpr double kCulprit = 34;  // height of a line
+constexpr double kCulprit = 34;  // height of one, with a name in one line
+constexpr double kNameStep = 11;
+constexpr std::size_t kFewListed = 5;  // as many lines as a story has culprits at the most
 constexpr std::size_t kLines = 4;
+constexpr std::size_t kAlsoLines = 10;
 constexpr std::size_t kMostModuleLines = 4;
 constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
 
@@ -34,27 +37,55 @@ std::string place_text(const Culprit& culprit) {
   return text;
 }
 
-void draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
+/// A name in one line; in two where it is longer, broken where its parts meet.
+std::vector<std::string> name_lines(const std::string& name, const TextStyle& style, double width, Typesetter& type) {
+  if (type.width(name, style) <= width) return {name};
+  std::size_t at = 0;
+  for (std::size_t i = 1; i < name.size(); ++i) {
+    const bool ends_a_part = std::string_view(".:/<( ").find(name[i]) != std::string_view::npos;
+    if (ends_a_part && type.width(name.substr(0, i), style) <= width) at = i;
+  }
+  if (at == 0) return {type.fit_middle(name, style, width)};
+  return {name.substr(0, at), type.fit_middle(name.substr(at), style, width)};
+}
+
+/// Below the name: where it is, if that does not fit beside it, on how much of the fleet, and how fast.
+std::string second_line(const Culprit& culprit, const std::string& place) {
+  std::string out = place;
+  for (const std::string& part : {culprit.text.spread, plain_text(culprit.text.pace)}) {
+    if (!part.empty()) out.append(out.empty() ? "" : "  ").append(part);
+  }
+  return out;
+}
+
+/// Returns its height.
+double draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
   const double right = kRight - kSpark - 10;
   const TextStyle bold{9.4, FontWeight::semibold};
   canvas.badge(kLeft, y, culprit.text.label, 6.6, Align::left);
   const double numbers = 132;
   const double x = kLeft + kBadge;
-  const std::string place = place_text(culprit);
   const double name_w = right - numbers - x;
-  const double used =
-      canvas.text_within(x, y, plain_text(culprit.text.name), bold, kInk, place.empty() ? name_w : name_w * 0.62);
-  canvas.text_within(x + used + 8, y, place, kSmall, kInk2, name_w - used - 8);
+  const std::string place = printable(place_text(culprit));
+  const std::vector<std::string> names =
+      name_lines(printable(plain_text(culprit.text.name)), bold, name_w, canvas.type());
+  const double used = canvas.text(x, y, names.front(), bold, kInk);
+  const bool beside = names.size() == 1 && used + 8 + canvas.type().width(place, kSmall) <= name_w;
+  if (beside) canvas.text(x + used + 8, y, place, kSmall, kInk2);
   const std::int64_t growth = culprit.growth();
   canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
   canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
-  canvas.text_cut(x, y + 12.5, plain_text(culprit.text.pace), kSmall, kInk2, right - x);
   if (culprit.values.size() > 2) canvas.sparkline({kRight - kSpark, y - 9, kSpark, 20}, culprit.values);
-  canvas.rule(kLeft, kRight, y + 19, kLine, 0.4);
+  const double more = names.size() > 1 ? kNameStep : 0;
+  if (more > 0) canvas.text(x, y + more, names.back(), bold, kInk);
+  canvas.text_cut(x, y + more + 12.5, second_line(culprit, beside ? std::string() : place), kSmall, kInk2, right - x);
+  canvas.rule(kLeft, kRight, y + more + 19, kLine, 0.4);
+  return kCulprit + more;
 }
 
-double draw_text(const Prose& text, Canvas& canvas, double y, const TextStyle& style, Color color) {
-  return draw_prose(wrap_prose(text, canvas.type(), style, kWidth, kLines), canvas, kLeft, y, style, color);
+double draw_text(const Prose& text, Canvas& canvas, double y, const TextStyle& style, Color color,
+                 std::size_t lines = kLines) {
+  return draw_prose(wrap_prose(text, canvas.type(), style, kWidth, lines), canvas, kLeft, y, style, color);
 }
 
 /// Further sentences of the story.
@@ -102,8 +133,7 @@ double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
     canvas.rule(kLeft, kRight, line + 6, kInk3, 0.7);
     line += 21;
     for (const Culprit& culprit : list) {
-      draw_culprit(culprit, canvas, line);
-      line += kCulprit;
+      line += draw_culprit(culprit, canvas, line);
     }
     line += 2;
   };
@@ -119,9 +149,25 @@ double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
 
 }  // namespace
 
+namespace {
+
+/// What ended the process is the title; a restart or a damaged input is a remark beside the answer.
+bool has_failed(const snapdiff::Story& story) {
+  return !story.events.empty() && story.events.front().kind == Event::Kind::out_of_memory;
+}
+
+/// Of the page, for the plot: the fewer lines are listed, the taller it is.
+double room_left(const snapdiff::Story& story) {
+  const std::size_t listed = story.culprits.size() + story.freed.size() +
+                             (story.peak != nullptr ? std::min(story.peak->parts.size(), kMostParts) : 0);
+  return story.snapshots > 2 ? kCulprit * static_cast<double>(kFewListed - std::min(listed, kFewListed)) : 0;
+}
+
+}  // namespace
+
 std::string answer_title(const GrowthReport& report) {
   const snapdiff::Story& story = told(report);
-  return story.events.empty() ? headline(report) : printable(story.events.front().title);
+  return has_failed(story) ? printable(story.events.front().title) : headline(report);
 }
 
 double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
@@ -132,7 +178,7 @@ double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
     text.push_back({"."});
     y = draw_text(text, canvas, y, kEvent, kInk) + 17;
   }
-  if (!story.events.empty()) y = draw_text({{headline(report) + "."}}, canvas, y, kFigures, kInk) + 17;
+  if (has_failed(story)) y = draw_text({{headline(report) + "."}}, canvas, y, kFigures, kInk) + 17;
   return y;
 }
 
@@ -147,10 +193,10 @@ double draw_answer(const Story& story, Canvas& canvas, const std::string& remark
   }
   y = draw_events(report, canvas, y);
   y = draw_text({{figures_text(says)}}, canvas, y, kFigures, kInk) + 26;
-  y = draw_plot(story, canvas, y, plot_height(story)) + 26;
+  y = draw_plot(story, canvas, y, plot_height(story) + room_left(says)) + 26;
   y = draw_culprits(report, canvas, y);
   if (says.is_of_peak) y = draw_modules(says.peak->modules, canvas, y);
-  if (const Prose also = also_text(says); !also.empty()) y = draw_text(also, canvas, y, {8.6}, kInk2) + 20;
+  if (const Prose also = also_text(says); !also.empty()) y = draw_text(also, canvas, y, {8.6}, kInk2, kAlsoLines) + 20;
   return draw_next(says, canvas, y + 6);
 }
 

@@ -12,6 +12,9 @@
 namespace snapdiff::render {
 namespace {
 
+constexpr double kTitle = 19;       // points
+constexpr double kLeastTitle = 12;  // smaller is no title
+
 /// A4 is 595.276 by 841.89 points, Letter 612 by 792.
 double paper_width(Paper paper) { return paper == Paper::a4 ? 595.276 : 612.0; }
 double paper_height(Paper paper) { return paper == Paper::a4 ? 841.89 : 792.0; }
@@ -25,7 +28,10 @@ void draw_head(Canvas& canvas, const PageFrame& frame, double title_width) {
   canvas.text_within(kLeft + 44, kTop, frame.program, {8}, kInk3, kWidth - 60 - w);
   canvas.text(kRight, kTop, frame.question, question, kInk2, Align::right);
   canvas.rule(kLeft, kRight, kTop + 8);
-  canvas.text_within(kLeft, kTop + 36, frame.title, {19, FontWeight::semibold, false, false, -0.25}, kInk, title_width);
+  // A long title is set smaller before it is cut.
+  TextStyle title{kTitle, FontWeight::semibold, false, false, -0.25};
+  title.size = std::clamp(kTitle * title_width / std::max(canvas.width(frame.title, title), 1.0), kLeastTitle, kTitle);
+  canvas.text_within(kLeft, kTop + 36, frame.title, title, kInk, title_width);
 }
 
 PdfDocument::PdfDocument(Typesetter& type, Paper paper, const Metadata& metadata, int pages)
