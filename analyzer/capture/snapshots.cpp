@@ -117,7 +117,7 @@ void Dumps::sweep(bool keep, bool ended) {
     if (::stat(entry->path().c_str(), &facts) != 0) continue;
     const auto age = std::chrono::system_clock::now().time_since_epoch() - std::chrono::seconds(facts.st_mtim.tv_sec) -
                      std::chrono::nanoseconds(facts.st_mtim.tv_nsec);
-    // Dumps are written in one go, in milliseconds: one that nobody touched for so long is whole.
+    // Dumps are written in one go, in milliseconds: one that is unchanged for so long is whole.
     const bool is_complete = ended || age > std::chrono::milliseconds(200);
     const bool has_process = parts.size() > 3;
     dumps[has_process ? parts[1] : "0"].push_back(

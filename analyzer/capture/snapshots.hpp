@@ -13,7 +13,7 @@ namespace snapdiff::capture {
 /// "http://127.0.0.1:6060" of each port that the process or one that it started listens on.
 std::vector<std::string> servers_of(pid_t process);
 
-/// Dumps that an allocator writes whenever so many bytes were allocated. One a tick is kept.
+/// Dumps that an allocator writes by the bytes that were allocated. One a tick is kept.
 class Dumps {
  public:
   /// `from`: a folder of the dumps alone; `to`: where those that are kept go, as heap-PID.NNNN.heap.

@@ -9,7 +9,7 @@ namespace snapdiff::cli {
 /// file. Throws the errors of capture::fetch().
 std::string fetch_snapshot(const std::string& url, const Options& options);
 
-/// Puts files in place of operands that are addresses; with --every and --count several of each. Throws the same;
+/// Replaces operands that are addresses by files; with --every and --count several of each. Throws the same;
 /// usage.
 void fetch_operands(Options& options);
 

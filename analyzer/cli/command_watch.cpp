@@ -30,7 +30,7 @@ struct WatchOptions {
   std::optional<std::int64_t> limit;
 };
 
-/// Files of a folder that nobody has changed between two looks.
+/// Files of a folder that are unchanged between two looks.
 class NewFiles {
  public:
   explicit NewFiles(std::string folder) : folder_(std::move(folder)) {}

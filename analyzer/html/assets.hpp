@@ -9,7 +9,9 @@ namespace snapdiff::html::assets {
 /// Pieces in order, and the SHA-256 of all of them together in lower-case hex.
 extern const std::span<const std::string_view> style;
 extern const std::span<const std::string_view> script;
+extern const std::span<const std::string_view> overview;  // the style of the page of many series
 extern const std::string_view style_sha256;
 extern const std::string_view script_sha256;
+extern const std::string_view overview_sha256;
 
 }  // namespace snapdiff::html::assets

@@ -371,4 +371,12 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+std::string hash_source(std::string_view hex) {
+  std::string bytes;
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  return "'sha256-" + base64(bytes) + "'";
+}
+
 }  // namespace snapdiff::html

@@ -46,6 +46,9 @@ std::string deflated(std::string_view bytes);
 
 std::string base64(std::string_view bytes);
 
+/// A policy's name for a text: its SHA-256, given in hex, in base64.
+std::string hash_source(std::string_view hex);
+
 /// Size in base64.
 constexpr std::size_t base64_size(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
 

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
+#include "analyzer/base/overview.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
 
@@ -31,5 +33,9 @@ struct HtmlOptions {
 /// Same input, same bytes.
 /// Errors: usage (no such part), limit (the page without any row is larger than most_bytes).
 Result<std::string> to_html(const Postmortem& report, const HtmlOptions& options);
+
+/// Many series on one page of the same kind, without a script: a table, the gravest first, each row with a section of
+/// its own. `title`: the folder or store.
+std::string to_html(const Overview& overview, std::string_view title, std::string_view version);
 
 }  // namespace snapdiff::html

@@ -1,4 +1,4 @@
-# cmake -DOUTPUT=assets.cpp -DFOLDER=assets -DSTYLE=a.css;b.css -DSCRIPT=a.js;b.js -P join_assets.cmake
+# cmake -DOUTPUT=assets.cpp -DFOLDER=assets -DSTYLE=a.css;b.css -DSCRIPT=a.js;b.js -DOVERVIEW=a.css -P join_assets.cmake
 # Writes C++ with the files' bytes. One literal a file: longer ones than 65 536 bytes compilers need not take.
 function(pieces name kind files out)
   set(all "")
@@ -21,6 +21,7 @@ function(pieces name kind files out)
 endfunction()
 pieces(style Style "${STYLE}" style_code)
 pieces(script Script "${SCRIPT}" script_code)
+pieces(overview Overview "${OVERVIEW}" overview_code)
 file(WRITE "${OUTPUT}" "// Made by join_assets.cmake of ${SCRIPT} ${STYLE}
 #include \"analyzer/html/assets.hpp\"
 
@@ -28,9 +29,12 @@ namespace snapdiff::html::assets {
 namespace {
 ${style_code}
 ${script_code}
+${overview_code}
 }  // namespace
 const std::span<const std::string_view> style = kStyle;
 const std::span<const std::string_view> script = kScript;
+const std::span<const std::string_view> overview = kOverview;
+const std::string_view overview_sha256 = \"${overview_code_hash}\";
 const std::string_view style_sha256 = \"${style_code_hash}\";
 const std::string_view script_sha256 = \"${script_code_hash}\";
 }  // namespace snapdiff::html::assets

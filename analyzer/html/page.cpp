@@ -34,15 +34,6 @@ std::string joined(std::span<const std::string_view> pieces) {
   return out;
 }
 
-/// A policy's name for a text: its SHA-256, given in hex, in base64.
-std::string hash_source(std::string_view hex) {
-  std::string bytes;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
-  return "'sha256-" + base64(bytes) + "'";
-}
-
 /// Nothing is loaded; no script but ours runs, and it cannot turn text into markup.
 std::string policy() {
   return "default-src 'none'; script-src " + hash_source(assets::script_sha256) + "; style-src " +

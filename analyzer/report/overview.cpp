@@ -12,6 +12,7 @@
 #include "analyzer/report/markdown_parts.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/sheet.hpp"
+#include "analyzer/report/text_tools.hpp"
 #include "analyzer/report/writers.hpp"
 
 namespace snapdiff::report {
@@ -19,26 +20,6 @@ namespace {
 
 constexpr std::size_t kOverviewBars = 12;
 constexpr std::size_t kSeriesName = 32;
-
-/// "29.5 h", "30 snapshots", "reached", "never"; "" where nothing is known.
-std::string time_to_limit(const OverviewRow& row) {
-  if (!row.forecast) return {};
-  switch (row.forecast->kind) {
-    case Forecast::Kind::none: return {};
-    case Forecast::Kind::reached: return "reached";
-    case Forecast::Kind::never: return "never";
-    case Forecast::Kind::ahead: break;
-  }
-  const double steps = row.forecast->steps;
-  if (row.step_seconds > 0) return duration_text(steps * row.step_seconds);
-  return counted(std::llround(std::min(steps, 9e15)), "snapshot");
-}
-
-std::string rate_text(const OverviewRow& row) {
-  if (row.values.size() < 2) return {};
-  const double slope = row.per_hour.value_or(row.slope);
-  return value_text(std::llround(slope), row.unit, true) + (row.per_hour ? " an hour" : " a snapshot");
-}
 
 std::string overview_culprit(const OverviewRow& row, bool utf8) {
   std::string text = plain_text(row.culprit, utf8);
@@ -66,9 +47,10 @@ Sheet overview_sheet(const Overview& overview, const Style& style, const auto& s
     if (row.values.size() < 2) return Cell{};
     return Cell{value_text(row.total.growth(), row.unit, true), growth_paint(row.total.growth())};
   });
-  sheet.column({"rate", 4, true, "  "}, rows, [](const OverviewRow& row) { return Cell{rate_text(row)}; });
+  sheet.column({"rate", 4, true, "  "}, rows, [](const OverviewRow& row) { return Cell{overview_rate(row)}; });
   if (overview.limit)
-    sheet.column({"to limit", 8, true, "  "}, rows, [](const OverviewRow& row) { return Cell{time_to_limit(row)}; });
+    sheet.column({"to limit", 8, true, "  "}, rows,
+                 [](const OverviewRow& row) { return Cell{overview_to_limit(row)}; });
   sheet.column({"over time", kOverviewBars, false, "  "}, rows, [&](const OverviewRow& row) {
     return Cell{row.values.size() < 2 ? ""
                                       : sparkline(row.values.data(), row.values.size(), kOverviewBars, style.utf8)};
@@ -103,7 +85,7 @@ std::string json_overview(const Overview& overview) {
       json.array("values", row.values, [&](std::int64_t value) { json.integer(value); });
       json.field_or_null("culprit", plain_text(row.culprit));
       json.field_or_null("place", plain_text(row.place));
-      json.field_or_null("to_limit", time_to_limit(row));
+      json.field_or_null("to_limit", overview_to_limit(row));
       json.field_or_null("note", row.note);
     });
   });
@@ -125,13 +107,32 @@ std::string csv_overview(const Overview& overview) {
     record.number_if(row.per_hour.has_value(), std::llround(row.per_hour.value_or(0)));
     record.text(plain_text(row.culprit));
     record.text(plain_text(row.place));
-    record.text(time_to_limit(row));
+    record.text(overview_to_limit(row));
     record.text(row.note);
   }
   return text;
 }
 
 }  // namespace
+
+std::string overview_to_limit(const OverviewRow& row) {
+  if (!row.forecast) return {};
+  switch (row.forecast->kind) {
+    case Forecast::Kind::none: return {};
+    case Forecast::Kind::reached: return "reached";
+    case Forecast::Kind::never: return "never";
+    case Forecast::Kind::ahead: break;
+  }
+  const double steps = row.forecast->steps;
+  if (row.step_seconds > 0) return duration_text(steps * row.step_seconds);
+  return counted(std::llround(std::min(steps, 9e15)), "snapshot");
+}
+
+std::string overview_rate(const OverviewRow& row) {
+  if (row.values.size() < 2) return {};
+  const double slope = row.per_hour.value_or(row.slope);
+  return value_text(std::llround(slope), row.unit, true) + (row.per_hour ? " an hour" : " a snapshot");
+}
 
 std::string write_overview(const Overview& overview, const Style& style) {
   return in_form(

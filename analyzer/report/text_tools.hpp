@@ -12,6 +12,10 @@
 #include "analyzer/report/report.hpp"
 #include "snapdiff/story.hpp"
 
+namespace snapdiff {
+struct OverviewRow;
+}
+
 /// Text of unknown origin made safe and measured: names come out of input files and may hold
 /// anything, terminal escape sequences included.
 namespace snapdiff::report {
@@ -64,6 +68,11 @@ std::string pad_right(std::string_view text, std::size_t width);
 /// pasted number parses; without `utf8` all others do too.
 std::string plain_text(const Prose& prose, bool utf8 = true);
 std::string plain_text(const Span& span, bool utf8 = true);
+
+/// "+2.10 MiB an hour" or "a snapshot"; "" of fewer than two.
+std::string overview_rate(const OverviewRow& row);
+/// "29.5 h", "30 snapshots", "reached", "never"; "" where nothing is known.
+std::string overview_to_limit(const OverviewRow& row);
 
 enum class Paint : std::uint8_t { none, growth, shrinkage, dim, bold, alarm };
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "analyzer/base/failure.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/session/facts_text.hpp"
@@ -72,29 +74,37 @@ OverviewRow overview_row(const std::string& name, const std::vector<SnapshotRef>
   return row;
 }
 
+/// One folder that holds files, and what its series are called after.
+struct Folder {
+  std::string path, prefix;
+};
+
 /// The series in one folder; none where it holds no snapshot.
-void add_folder(Overview& out, const std::string& path, const std::string& prefix, const DiffOptions& view,
-                const Request& request) {
+std::vector<OverviewRow> rows_of(const Folder& folder, const DiffOptions& view, const Request& request,
+                                 std::optional<std::int64_t> limit) {
+  const auto& [path, prefix] = folder;
   Result<Loaded> loaded = load_operands({Operand{path, PathOperand{path, "", true}}}, request, true);
+  std::vector<OverviewRow> out;
   if (!loaded) {
-    if (loaded.error().code == ErrorCode::unsupported) return;
-    OverviewRow row;
+    if (loaded.error().code == ErrorCode::unsupported) return out;
+    OverviewRow& row = out.emplace_back();
     row.name = prefix.empty() ? path : prefix;
     row.note = loaded.error().text();
-    out.rows.push_back(std::move(row));
-    return;
+    return out;
   }
   const std::vector<SeriesPart> parts = parts_of(loaded->snapshots);
   for (const SeriesPart& part : parts) {
     std::vector<SnapshotRef> refs;
     for (const std::size_t index : part.snapshots) refs.push_back(loaded->snapshots[index].ref);
     const std::string name = prefix.empty() ? part.name : parts.size() == 1 ? prefix : prefix + "/" + part.name;
-    out.rows.push_back(overview_row(name, refs, view, out.limit));
+    out.push_back(overview_row(name, refs, view, limit));
   }
+  return out;
 }
 
-void add_folders(Overview& out, const std::string& place, const std::string& prefix, const DiffOptions& view,
-                 const Request& request, std::size_t levels) {
+/// Folders with files, this one first, and the bytes of all these.
+void list_folders(const std::string& place, const std::string& prefix, std::size_t levels, std::vector<Folder>& out,
+                  std::uint64_t& bytes) {
   std::vector<std::string> folders;
   std::error_code failure;
   bool has_files = false;
@@ -103,16 +113,30 @@ void add_folders(Overview& out, const std::string& place, const std::string& pre
     const std::string name = entry->path().filename().string();
     if (name.starts_with('.')) continue;
     if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(name);
-    has_files = has_files || entry->is_regular_file(ignored);
+    if (!entry->is_regular_file(ignored)) continue;
+    has_files = true;
+    const std::uint64_t size = entry->file_size(ignored);
+    if (!ignored) bytes += size;
   }
   if (failure) fail({ErrorCode::io, "cannot list: " + failure.message(), std::nullopt, place});
-  if (has_files) add_folder(out, place, prefix, view, request);
+  if (has_files) out.push_back({place, prefix});
   if (levels == 0) return;
   std::sort(folders.begin(), folders.end());
-  for (const std::string& name : folders) {
-    add_folders(out, (fs::path(place) / name).string(), prefix.empty() ? name : prefix + "/" + name, view, request,
-                levels - 1);
-  }
+  for (const std::string& name : folders)
+    list_folders((fs::path(place) / name).string(), prefix.empty() ? name : prefix + "/" + name, levels - 1, out,
+                 bytes);
+}
+
+/// Small series are read and judged side by side; large ones one after the other, for each fills the memory.
+void add_folders(Overview& out, const std::string& place, const DiffOptions& view, const Request& request) {
+  constexpr std::uint64_t kMostSideBySide = std::uint64_t{1} << 30;
+  std::vector<Folder> folders;
+  std::uint64_t bytes = 0;
+  list_folders(place, "", kMostLevels, folders, bytes);
+  std::vector<std::vector<OverviewRow>> rows(folders.size());
+  for_each_parallel(folders.size(), bytes > kMostSideBySide ? 0 : kParallelStacks,
+                    [&](std::size_t i) { rows[i] = rows_of(folders[i], view, request, out.limit); });
+  for (std::vector<OverviewRow>& some : rows) std::move(some.begin(), some.end(), std::back_inserter(out.rows));
 }
 
 void add_store(Overview& out, const std::string& path, const DiffOptions& view, const Request& request) {
@@ -135,7 +159,7 @@ Result<Overview> overview_of(const std::string& place, const DiffOptions& view, 
     out.limit = limit;
     std::error_code failure;
     if (!place.empty() && fs::is_directory(place, failure)) {
-      add_folders(out, place, "", view, request, kMostLevels);
+      add_folders(out, place, view, request);
       if (out.rows.empty())
         fail({ErrorCode::usage, "no heap snapshot in this folder and in those below it", std::nullopt, place});
     } else {

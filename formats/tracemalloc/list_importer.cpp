@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/rest_row.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
@@ -260,7 +261,14 @@ void decode_lists(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) 
   lists.emit(out, lines.skipped());
 }
 
+/// Whether a line can be one of those that decide: a look at each costs as much as reading the file.
+bool may_hold_statistics(std::string_view head) {
+  return contains(head, "size=") || contains(head, "#") ||
+         (contains(head, "memory block") && contains(head, "File \""));
+}
+
 Match sniff_text(std::string_view head) {
+  if (!may_hold_statistics(head)) return Match::no;
   const std::string plain = text::plain_head(head);
   std::string_view rest = plain;
   std::string_view line;

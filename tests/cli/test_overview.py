@@ -1,8 +1,11 @@
 """All series of a folder or a store in one table."""
+import base64
 import csv
+import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,6 +84,24 @@ class Overview(CliTest):
         self.assertEqual((rows[0]["series"], rows[0]["growth"]), ("worse", str(9000 * 1024)))
         self.assertIn("| worse | GROWING |", self.run_it("overview", ".", "--as", "md")[0])
         self.assertIn("no pictures", self.refused("overview", ".", "-o", "x.pdf"))
+
+    def test_a_page(self):
+        self.services()
+        self.series("<b>x", range(100, 1100, 100))
+        self.run_it("overview", ".", "--limit", "20MiB", "-o", "all.html")
+        with open(os.path.join(self.folder, "all.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("<h1>7\u00a0series, 4 GROWING</h1>", page)
+        names = re.findall(r'<tr><td><a href="#s\d+">([^<]*)</a>', page)
+        self.assertEqual(names[:2], ["worse", "queue"])
+        self.assertIn("&lt;b&gt;x", names)
+        self.assertEqual(page.count('<section class="one"'), 7)
+        self.assertIn("<code>main.leakBacklog</code>", page)
+        self.assertIn("20.0\u00a0MiB", page)
+        style = re.search(r"<style>(.*?)</style>", page, re.S)[1].encode()
+        self.assertIn("style-src 'sha256-%s'" % base64.b64encode(hashlib.sha256(style).digest()).decode(), page)
+        self.assertNotRegex(page, r"<script|style=|https?://")
+        self.assertTrue(self.run_it("overview", ".", "--open")[0].endswith(".html\n"))
 
     def test_of_a_store(self):
         self.series("leaking", range(100, 1100, 100))

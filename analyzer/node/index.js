@@ -1,0 +1,123 @@
+'use strict';
+// Tests that fail if memory grows, and series of snapshots. What is a leak is for the program to say.
+const { spawnSync } = require('child_process');
+const fs = require('fs');
+const { Session } = require('inspector');
+const os = require('os');
+const path = require('path');
+const v8 = require('v8');
+const { program } = require('./program.js');
+
+const ROUNDS = 12; // snapshots; verdicts need eight
+const WARMUP = 5; // rounds in which caches fill and functions are compiled
+const BUDGET = '512B/round'; // half of the smallest leak that is to be found, 1 KiB a round
+const JUDGED_FROM = 8;
+const HOLDER_ROUNDS = 8; // between two heap snapshots, so that what is held more stands out
+const SAMPLING_BYTES = 64; // one sample for so many bytes: nearly each allocation
+
+class MemoryGrowth extends Error {
+  constructor(message, answer) {
+    super(message);
+    this.name = 'MemoryGrowth';
+    this.answer = answer;
+  }
+}
+
+function snapdiff(words) {
+  const done = spawnSync(program(), [...words, '--db', ':memory:', '--as', 'json'], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (done.error) throw done.error;
+  if (!done.stdout) throw new Error(`snapdiff: ${done.stderr.trim()}`);
+  return JSON.parse(done.stdout);
+}
+
+// What the round left for later, a turn of the event loop and finalizers among it, is done before a snapshot.
+const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+// Runs `body` in rounds and writes what it allocated and is still live after each, by stack, as FOLDER/round.NNNN.heapprofile.
+async function profiles(body, folder, { rounds = ROUNDS, warmup = WARMUP } = {}) {
+  fs.mkdirSync(folder, { recursive: true });
+  for (let round = 0; round < warmup; ++round) {
+    await body();
+    await settle();
+  }
+  const session = new Session();
+  session.connect();
+  const post = (method, parameters) => new Promise((resolve, reject) =>
+    session.post(method, parameters, (failure, answer) => (failure ? reject(failure) : resolve(answer))));
+  const files = [];
+  try {
+    await post('HeapProfiler.enable');
+    await post('HeapProfiler.startSampling', { samplingInterval: SAMPLING_BYTES });
+    for (let round = 1; round <= rounds; ++round) {
+      await body();
+      await settle();
+      const { profile } = await post('HeapProfiler.getSamplingProfile');
+      leaveOut(profile.head);
+      const file = path.join(folder, `round.${String(round).padStart(4, '0')}.heapprofile`);
+      fs.writeFileSync(file, JSON.stringify(profile));
+      files.push(file);
+    }
+    await post('HeapProfiler.stopSampling');
+  } finally {
+    session.disconnect();
+  }
+  return files;
+}
+
+// Branches that begin in this file and hold none of the test's own code: the profiler's own.
+function leaveOut(node) {
+  const own = (one) => {
+    const { url } = one.callFrame;
+    return (url !== '' && !url.startsWith('node:') && !url.endsWith(__filename)) || one.children.some(own);
+  };
+  node.children = node.children.filter((child) => own(child));
+  node.children.forEach(leaveOut);
+}
+
+// Runs `body` in rounds and writes heap snapshots at equal steps: every `every` rounds, `count` of them.
+async function snapshots(body, folder, { count = 8, every = 1, warmup = WARMUP } = {}) {
+  fs.mkdirSync(folder, { recursive: true });
+  for (let round = 0; round < warmup; ++round) await body();
+  const files = [];
+  for (let number = 1; number <= count; ++number) {
+    for (let round = 0; round < every; ++round) await body();
+    await settle();
+    files.push(v8.writeHeapSnapshot(path.join(folder, `heap.${String(number).padStart(4, '0')}.heapsnapshot`)));
+  }
+  return files;
+}
+
+// What keeps more after more rounds: "Cache (Map) keeps 8 more Object, in global.cache".
+async function holders(body, folder) {
+  try {
+    const [before, after] = await snapshots(body, path.join(folder, 'holders'), { count: 2, every: HOLDER_ROUNDS, warmup: 0 });
+    return (snapdiff([before, after]).story || { culprits: [] }).culprits.filter((one) => one.holder)
+      .map((one) => `${one.name} keeps ${one.growth_objects} more ${one.type}, ${one.holder}`);
+  } catch {
+    return []; // the verdict stands without
+  }
+}
+
+const size = (bytes) => (bytes < 1024 ? `${Math.round(bytes)} B` : bytes < 1048576 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1048576).toFixed(1)} MiB`);
+
+// Fails if snapdiff judges that what `body` leaves grows by more than the budget, less two standard deviations.
+async function expectNoGrowth(body, { rounds = ROUNDS, warmup = WARMUP, budget = BUDGET, holder = true } = {}) {
+  if (!Number.isInteger(rounds) || rounds < JUDGED_FROM) throw new RangeError(`rounds: found ${rounds}, expected at least ${JUDGED_FROM}, which a verdict needs`);
+  const [amount, per = 'round'] = budget.split('/');
+  if (per !== 'round') throw new RangeError(`budget: found '${budget}', expected an amount a round, such as '10KiB/round'`);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'snapdiff-'));
+  try {
+    const files = await profiles(body, folder, { rounds, warmup });
+    const answer = snapdiff(['gate', ...files, '--budget', `suspect:${amount}/step`]);
+    const broken = answer.findings.filter((one) => one.outcome === 'broken');
+    if (broken.length === 0) return answer;
+    const lines = [`memory grows over ${rounds} rounds, budget ${budget}:`];
+    for (const one of broken) lines.push(`  ${one.verdict}  ${one.name.split(' ‹ ')[0]}  ${one.file}:${one.line}  ${size(one.measured)} a round`);
+    if (holder) for (const line of await holders(body, folder)) lines.push(`  held by  ${line}`);
+    throw new MemoryGrowth(lines.join('\n'), answer);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+module.exports = { expectNoGrowth, profiles, snapshots, program, MemoryGrowth };
