@@ -41,6 +41,7 @@ def github_steps(workflow, action):
     for step, script in steps_of(workflow, 6):
         if "uses: OWNER/snapdiff/examples/ci/action@" in step:
             inputs = dict(re.findall(r"^  (\w+):\n(?:    .*\n)*?    default: (.*)$", action, re.MULTILINE))
+            inputs = {name: value.strip('"') for name, value in inputs.items()}
             inputs.update(re.findall(r"(\w+): ([^,} ]+)", step.split("with:")[1]))
             for part, inner in steps_of(action, 4):
                 values = {name: inputs[key] for name, key in re.findall(r'(\w+): "\$\{\{ inputs\.(\w+) \}\}"', part)}

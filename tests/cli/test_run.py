@@ -173,7 +173,7 @@ class Watched(CliTest):
                 lines.append(process.stdout.readline())
             if more.get("interrupt"):
                 process.send_signal(signal.SIGINT)
-            rest, said = process.communicate(timeout=30)
+            rest, said = process.stdout.read(), process.stderr.read()  # communicate() loses what readline() has read ahead
         return lines, rest, said, process.returncode
 
     def test_until_it_grows(self):
