@@ -218,7 +218,7 @@ class Run(CliTest):
         self.assertFalse(self.exists("snapdiff.db"))
 
     def test_an_interruption_reaches_the_program(self):
-        self.write("app.py", "import time, sys\nprint('up', flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt: sys.exit(3)\n")
+        self.write("app.py", "import time, sys\ntry:\n    print('up', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    sys.exit(3)\n")
         with subprocess.Popen([BINARY, "run", "--every", "100ms", "--", sys.executable, "app.py"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=kept_environment(), text=True, start_new_session=True) as process:
             self.assertEqual(process.stdout.readline(), "up\n")
