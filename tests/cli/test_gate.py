@@ -273,6 +273,15 @@ class Gate(CliTest):
         out, _ = self.run_it("gate", os.path.join(logs, "startup-alone.dat"))
         self.assertTrue(out.startswith("PASS"), out)
 
+    def test_containers_that_grow_by_less_than_a_page_each(self):
+        """Two containers of a Java heap keep 38 objects more, 13 KiB together; their types' own bytes are below a page."""
+        sys.path.insert(0, os.path.join(SOURCE, "tests", "corpus"))
+        from lib import cases  # pylint: disable=import-outside-toplevel
+        cases.write_case(self.folder, 8203, cases.Plan("leak-hprof-2", "hprof", 20, "bursty", 2, "callers"))
+        with open(os.path.join(self.folder, "leak-hprof-2", "truth.json"), encoding="utf-8") as file:
+            operands = [os.path.join("leak-hprof-2", one) for one in json.load(file)["operands"]]
+        self.assertIn("GROWING", self.run_it("gate", *operands, "--db", ":memory:", code=1)[0])
+
     def test_names_are_printable_in_markdown(self):
         for i in range(12):
             self.write("a.%02d.pb.gz" % i, pprof(INUSE, [(["le\x1b[31mak\u202e\x00", "main"], [i, 100000 + 30000 * i]), (["keep"], [1, 500000])]))

@@ -3,19 +3,12 @@ import csv
 import io
 import json
 import os
-import random
 import shutil
-import signal
 import sqlite3
 import subprocess
-import time
 import unittest
 
-from heaps import BINARY, INUSE, SANITIZED, CliTest, pprof, tcmalloc
-
-# SNAPDIFF_KILLS=200 for a long loop.
-# The sanitizer sees nothing of a killed process; what is looked at is the file that it leaves.
-KILLS = int(os.environ.get("SNAPDIFF_KILLS", "5" if SANITIZED else "25"))
+from heaps import BINARY, INUSE, CliTest, pprof, tcmalloc
 
 
 class StoreCommands(CliTest):
@@ -139,79 +132,6 @@ class StoreCommands(CliTest):
             self.assertEqual(child.returncode, 0, err)
         series = json.loads(self.run_it("list", "--as", "json", "--db", "s.db")[0])["series"]
         self.assertEqual(len(series[0]["snapshots"]), 12)
-
-    def kill_series(self):
-        """Files whose totals tell them apart, large enough to be killed in the middle of; their totals."""
-        totals = {}
-        for i in range(8):
-            rows = [(1 + n % 7, 64 * (n + i + 1), [0x1000 + 8 * n, 0x1100, 0x1200 + n % 50]) for n in range(2000)]
-            name = self.write("svc.%04d.heap" % i, tcmalloc(rows))
-            totals[name] = sum(64 * (n + i + 1) for n in range(2000))
-        return totals
-
-    def time_of(self, *arguments):
-        """How long the command takes when nobody kills it; leaves no store."""
-        begin = time.monotonic()
-        self.run_it(*arguments, "--db", "s.db")
-        spent = time.monotonic() - begin
-        os.remove(os.path.join(self.folder, "s.db"))
-        return spent
-
-    def killed(self, seed, totals, whole, *arguments):
-        """Kills the command at moments from its start to past its end; gives each time how many snapshots are stored.
-
-        The moments follow the machine: half of them come before the end, whatever runs beside it.
-        """
-        chance = random.Random(seed)
-        longest = 1.5 * self.time_of(*arguments)
-        for _ in range(KILLS):
-            child = subprocess.Popen([BINARY, *arguments, "--db", "s.db"], cwd=self.folder,
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(chance.uniform(0, longest))
-            child.send_signal(signal.SIGKILL)
-            child.wait(60)
-            count = self.whole_snapshots(totals)
-            longest *= .8 if count == whole else 1.25
-            yield count
-
-    def whole_snapshots(self, totals):
-        """How many snapshots the store holds; fails unless each is whole and SQLite finds the file sound."""
-        if not self.exists("s.db"):
-            return 0
-        out, _ = self.run_it("sql", "pragma integrity_check", "--db", "s.db", "--as", "csv")
-        self.assertEqual(out.split(), ["integrity_check", "ok"])
-        count = 0
-        for series in json.loads(self.run_it("list", "--as", "json", "--db", "s.db")[0])["series"]:
-            for snapshot in series["snapshots"]:
-                self.assertEqual(snapshot["totals"]["inuse_space"], totals[snapshot["source"]])
-                top = json.loads(self.run_it("top", snapshot["ref"], "--db", "s.db", "--as", "json")[0])
-                self.assertEqual(sum(row["value"] for row in top["rows"]), totals[snapshot["source"]])
-                count += 1
-        return count
-
-    def test_kill_at_any_moment_of_an_import_leaves_whole_snapshots(self):
-        totals = self.kill_series()
-        seen = set()
-        for count in self.killed(7, totals, len(totals), "import", *totals):
-            seen.add(count)
-            if count == len(totals):
-                for left in ("s.db", "s.db-wal", "s.db-shm", "s.db-journal"):
-                    if self.exists(left):
-                        os.remove(os.path.join(self.folder, left))
-        self.assertTrue(seen - {0, len(totals)} or KILLS < 25, "no import was caught in its middle: %s" % seen)
-
-    def test_kill_at_any_moment_of_a_comparison_leaves_a_whole_store_or_none(self):
-        totals = self.kill_series()
-        names = sorted(totals)
-        seen = set()
-        for count in self.killed(8, totals, 2, names[0], names[-1]):
-            self.assertIn(count, (0, 2))
-            seen.add(count)
-            left = set(os.listdir(self.folder)) - set(names)
-            self.assertEqual(left, {"s.db"} if count else set())
-            if count:
-                os.remove(os.path.join(self.folder, "s.db"))
-        self.assertTrue(seen == {0, 2} or KILLS < 25, seen)
 
     def test_zstd_and_plain_are_the_same_snapshot(self):
         if shutil.which("zstd") is None:
