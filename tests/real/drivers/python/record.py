@@ -1,4 +1,4 @@
-"""Runs a drive under a profiler of Python: record.py tracemalloc|memray DRIVE OUT STEPS PER_STEP leak|control"""
+"""Runs a drive under a profiler of Python: record.py tracemalloc|tracemalloc1|memray DRIVE OUT STEPS PER_STEP leak|control"""
 import gc
 import gzip
 import importlib
@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 
 
 def with_tracemalloc(drive, out, steps, per_step):
-    import tracemalloc
-    tracemalloc.start(25)
     for step in range(1, steps + 1):
         drive.run(per_step)
         gc.collect()
@@ -37,6 +36,9 @@ def main():
     if profiler == "memray":
         return with_memray(name, pathlib.Path(out), int(steps), int(per_step), mode)
     drive = importlib.import_module(name)
+    if profiler != "once":
+        tracemalloc.start(1 if profiler == "tracemalloc1" else 25)
+    drive.beside.__init__()
     drive.prepare(mode)
     if profiler == "once":
         for _ in range(int(steps)):

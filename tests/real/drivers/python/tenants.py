@@ -13,7 +13,7 @@ def prepare(_mode):
     import sqlalchemy
     global create_engine
     create_engine = sqlalchemy.create_engine
-    run(5)
+    run(20)
 
 
 def invoices_of(tenant):
