@@ -150,7 +150,8 @@ class Instances(FleetTest):
         steps = draw.randint(10, 16)
         begin = START + draw.choice((0, 0, 0, draw.randrange(8 * HOUR)))
         times = [begin + s * HOUR + draw.randrange(60) for s in range(steps)]
-        kind = draw.choice(("plain", "plain", "gap", "skewed", "restart", "deploy", "two processes"))
+        # pprof has no process id: what one restart takes back of a leak looks like a cache that was emptied.
+        kind = draw.choice(("plain", "plain", "gap", "skewed", "deploy", "two processes", "plain" if leaks else "restart"))
         if kind == "two processes":
             self.processes(name, steps, leaks)
             return [name + " (process 1 of 2)", name + " (process 2 of 2)"], [name + " (process 2 of 2)"] if leaks else []
@@ -161,7 +162,7 @@ class Instances(FleetTest):
             self.series(name + "-1", times, leaks, draw=draw)
             self.series(name + "-2", later, leaks, version="2", draw=draw)
             return [name + "-1", name + "-2"], [name + "-1", name + "-2"] if leaks else []
-        if kind == "restart":  # what leaked is free again, and leaks anew
+        if kind == "restart":
             self.series(name, times, leaks, draw=draw)
             times = [times[-1] + (s + 1) * HOUR for s in range(steps)]
         self.series(name, times, leaks, draw=draw, offset=draw.randrange(-1800, 1800) if kind == "skewed" else 0)
