@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff {
@@ -43,6 +44,22 @@ class HashIndex {
     ++used_;
   }
 
+  /// Adds rows 0 .. rows - 1 to an index that is empty, on all cores. Several threads call hash_of(row) and
+  /// is_same(row, earlier_row).
+  /// Returns the first row that is the same, for each row: the row itself where none is. Only first rows are found.
+  template <class HashOf, class IsSame>
+  std::vector<std::uint32_t> add_all(std::size_t rows, HashOf hash_of, IsSame is_same);
+
+  /// Calls rename(row) for each row, on all cores: the number under which the row is found from now on.
+  template <class Rename>
+  void renumber(Rename rename) {
+    for_each_block(slots_.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (slots_[i].row != kAbsent) slots_[i].row = rename(slots_[i].row);
+      }
+    });
+  }
+
   void reserve(std::size_t rows) {
     if (rows * 2 > slots_.size()) grow_to(std::bit_ceil(std::max<std::size_t>(16, rows * 2)));
   }
@@ -63,7 +80,9 @@ class HashIndex {
     slots_[i] = slot;
   }
   void grow_to(std::size_t size) {
-    const Slots old = std::exchange(slots_, Slots(size));
+    Slots grown;
+    resize_on_all_cores(grown, size);
+    const Slots old = std::exchange(slots_, std::move(grown));
     for (const Slot& slot : old) {
       if (slot.row != kAbsent) place(slot);
     }
@@ -72,5 +91,76 @@ class HashIndex {
   Slots slots_;
   std::size_t used_ = 0;
 };
+
+// Each thread has a share of the slots, and places the rows whose hashes fall into it, ascending: no two threads write
+// to one place, and a share fits into the cache. A row that finds its share full up to the end is placed afterwards;
+// so is any later row that is the same, because it finds the same slots full.
+template <class HashOf, class IsSame>
+std::vector<std::uint32_t> HashIndex::add_all(std::size_t rows, HashOf hash_of, IsSame is_same) {
+  reserve(rows);
+  std::vector<std::uint32_t> first(rows, 0);
+  if (rows == 0) return first;
+  constexpr int kMostShareBits = 7;
+  const int slot_bits = std::countr_zero(slots_.size());
+  const int share_bits = std::min(kMostShareBits, slot_bits - 1);
+  const std::size_t shares = std::size_t{1} << share_bits;
+  const std::size_t share_size = slots_.size() / shares;
+  const std::size_t blocks = blocks_of(rows);
+  const auto share_of = [&](std::uint32_t tag) { return (tag & mask()) / share_size; };
+
+  std::vector<std::uint32_t> tag(rows), order(rows);
+  std::vector<std::uint32_t> at(blocks * shares, 0);  // of each block in each share: rows, then the place of the next
+  for_each_block(rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      tag[row] = tag_of(hash_of(static_cast<std::uint32_t>(row)));
+      ++at[block * shares + share_of(tag[row])];
+    }
+  });
+  std::vector<std::uint32_t> share_begin(shares + 1, 0);
+  std::uint32_t next = 0;
+  for (std::size_t share = 0; share < shares; ++share) {
+    share_begin[share] = next;
+    for (std::size_t block = 0; block < blocks; ++block) next += std::exchange(at[block * shares + share], next);
+  }
+  share_begin[shares] = next;
+  for_each_block(rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row)
+      order[at[block * shares + share_of(tag[row])]++] = static_cast<std::uint32_t>(row);
+  });
+
+  std::vector<std::vector<std::uint32_t>> left(shares);
+  std::vector<std::size_t> placed(shares, 0);
+  for_each_parallel(shares, rows, [&](std::size_t share) {
+    const std::size_t end = (share + 1) * share_size;
+    for (std::size_t k = share_begin[share]; k < share_begin[share + 1]; ++k) {
+      const std::uint32_t row = order[k];
+      std::size_t i = tag[row] & mask();
+      while (i < end && slots_[i].row != kAbsent && !(slots_[i].tag == tag[row] && is_same(row, slots_[i].row))) ++i;
+      if (i == end) {
+        left[share].push_back(row);
+        continue;
+      }
+      if (slots_[i].row == kAbsent) {
+        slots_[i] = {row, tag[row]};
+        ++placed[share];
+      }
+      first[row] = slots_[i].row;
+    }
+  });
+  for (std::size_t share = 0; share < shares; ++share) {
+    used_ += placed[share];
+    for (const std::uint32_t row : left[share]) {
+      std::size_t i = tag[row] & mask();
+      while (slots_[i].row != kAbsent && !(slots_[i].tag == tag[row] && is_same(row, slots_[i].row)))
+        i = (i + 1) & mask();
+      if (slots_[i].row == kAbsent) {
+        slots_[i] = {row, tag[row]};
+        ++used_;
+      }
+      first[row] = slots_[i].row;
+    }
+  }
+  return first;
+}
 
 }  // namespace snapdiff

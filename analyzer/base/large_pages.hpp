@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <vector>
+
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff {
 
@@ -30,6 +33,24 @@ inline void fill_soon(const void* memory, std::size_t size) {
 #ifdef MADV_POPULATE_WRITE
   if (size >= 16 * kPage) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
 #endif
+}
+
+/// Appends values to `column` until it has `size` of them. The system backs the new memory on all cores: for a large
+/// column its page faults cost more than the values.
+template <class T, class Allocator>
+void resize_on_all_cores(std::vector<T, Allocator>& column, std::size_t size, const T& value = {}) {
+  constexpr std::size_t kTogether = 4 * kHugePage;
+  const std::size_t old = column.size();
+  column.reserve(size);
+  if (size > old && (size - old) * sizeof(T) >= 2 * kTogether) {
+    const char* const memory = reinterpret_cast<const char*>(column.data() + old);
+    const std::size_t bytes = (size - old) * sizeof(T);
+    prefer_large_pages(memory, bytes);
+    for_each_parallel((bytes + kTogether - 1) / kTogether, kParallelStacks, [&](std::size_t i) {
+      fill_soon(memory + i * kTogether, std::min(kTogether, bytes - i * kTogether));
+    });
+  }
+  column.resize(size, value);
 }
 
 /// For tables that are read at random places: in pages of 4 KiB each look costs a walk of the page tables too.

@@ -27,4 +27,17 @@ void for_each_parallel(std::size_t count, std::size_t stacks, Body body) {
   run_on_threads(stacks < kParallelStacks ? 1 : std::min(count, cores), std::cref(work));
 }
 
+/// Rows that one call of for_each_block() works on: enough for a thread, few enough to share among all of them.
+inline constexpr std::size_t kBlockRows = 16 * 1024;
+
+inline constexpr std::size_t blocks_of(std::size_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
+
+/// Calls body(block, begin, end) for each block of `rows` rows, as for_each_parallel() does.
+template <class Body>
+void for_each_block(std::size_t rows, Body body) {
+  for_each_parallel(blocks_of(rows), rows, [&](std::size_t block) {
+    body(block, block * kBlockRows, std::min(rows, (block + 1) * kBlockRows));
+  });
+}
+
 }  // namespace snapdiff

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analyzer/base/large_pages.hpp"
-#include "analyzer/base/parallel.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff {
@@ -15,15 +14,7 @@ namespace snapdiff {
 SeriesValues::SeriesValues(std::size_t rows, std::size_t length, std::size_t known) : rows_(rows), length_(length) {
   sparse_ = length > 0 && rows > (kFree + kPerValue * known) / length;
   if (sparse_) return;
-  whole_.reserve(rows * length);
-  const std::size_t size = rows * length * sizeof(std::int64_t);
-  prefer_large_pages(whole_.data(), size);
-  constexpr std::size_t kTogether = 4 * kHugePage;
-  const char* const memory = reinterpret_cast<const char*>(whole_.data());
-  for_each_parallel((size + kTogether - 1) / kTogether, known, [&](std::size_t i) {
-    fill_soon(memory + i * kTogether, std::min(kTogether, size - i * kTogether));
-  });
-  whole_.resize(rows * length, 0);
+  resize_on_all_cores(whole_, rows * length);
 }
 
 bool SeriesValues::sort_entries() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/base/validate.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -17,6 +19,12 @@ std::uint64_t hash_of(std::span<const Label> set) {
     hash = mix64(hash ^ static_cast<std::uint64_t>(label.number)) + (label.is_number ? 1U : 0U);
   }
   return mix64(hash);
+}
+
+Hash128 hash_of(std::span<const FrameId> stack, const FrameTable& frames) {
+  SequenceHasher hasher;
+  for (const FrameId frame : stack) hasher.add(frames.hash[index_of(frame)]);
+  return hasher.finish();
 }
 
 /// Rows in order, each stack and label set once, with a value: they are the samples as they are.
@@ -180,17 +188,12 @@ StackId SnapshotBuilder::pseudo_stack(std::string_view text) {
   return stack(std::span(&frame, 1));
 }
 
-Hash128 SnapshotBuilder::prepare_stack(std::span<const FrameId> leaf_first) const {
-  const FrameTable& frames = dictionary_->frames;
-  SequenceHasher hasher;
-  for (const FrameId frame : leaf_first) hasher.add(frames.hash[index_of(frame)]);
-  const Hash128 hash = hasher.finish();
-  stacks_.prefetch(keyed_hash(hash));
-  return hash;
+StackId SnapshotBuilder::stack(std::span<const FrameId> leaf_first) {
+  if (leaf_first.empty()) return pseudo_stack(kNoStackRecorded);
+  return stack_with_hash(leaf_first, hash_of(leaf_first, dictionary_->frames));
 }
 
-StackId SnapshotBuilder::stack(std::span<const FrameId> leaf_first, const Hash128& hash) {
-  if (leaf_first.empty()) return pseudo_stack(kNoStackRecorded);
+StackId SnapshotBuilder::stack_with_hash(std::span<const FrameId> leaf_first, const Hash128& hash) {
   StackTable& table = dictionary_->stacks;
   const std::uint64_t key = keyed_hash(hash);
   const std::uint32_t row = stacks_.find(key, [&](std::uint32_t r) { return table.hash[r] == hash; });
@@ -201,6 +204,68 @@ StackId SnapshotBuilder::stack(std::span<const FrameId> leaf_first, const Hash12
   const auto id = static_cast<std::uint32_t>(table.size() - 1);
   stacks_.insert(key, id);
   return StackId{id};
+}
+
+// The first reading gives the hashes, which say which stacks are new; the second one writes the frames of those where
+// they belong. Reading twice is cheaper than keeping the frames: memory that is touched first costs more than decoding.
+std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks& read, const ReadStacks& read_again) {
+  if (count == 0) return {};
+  StackTable& table = dictionary_->stacks;
+  resize_on_all_cores(table.hash, count + 1);
+  const std::span<Hash128> hash = std::span(table.hash).subspan(1);
+  std::vector<std::uint32_t> depth;
+  resize_on_all_cores(depth, count);
+  for_each_block(count, [&](std::size_t, std::size_t begin, std::size_t end) {
+    read(begin, end, [&](std::size_t stack, std::span<const FrameId> frames) {
+      hash[stack] = hash_of(frames, dictionary_->frames);
+      depth[stack] = static_cast<std::uint32_t>(frames.size());
+    });
+  });
+  std::vector<FrameId> none;  // stands for an empty stack
+  if (std::find(depth.begin(), depth.end(), 0U) != depth.end()) {
+    none.push_back(pseudo_frame(kNoStackRecorded));
+    for (std::size_t stack = 0; stack < count; ++stack) {
+      if (depth[stack] == 0) hash[stack] = hash_of(none, dictionary_->frames), depth[stack] = 1;
+    }
+  }
+  const std::vector<std::uint32_t> first = stacks_.add_all(
+      count, [&](std::uint32_t stack) { return keyed_hash(hash[stack]); },
+      [&](std::uint32_t a, std::uint32_t b) { return hash[a] == hash[b]; });
+
+  std::vector<StackId> ids;
+  resize_on_all_cores(ids, count);
+  table.begin.reserve(count + 2);
+  std::uint64_t frames = 0;
+  for (std::size_t stack = 0; stack < count; ++stack) {
+    if (first[stack] != stack) {
+      ids[stack] = ids[first[stack]];
+      continue;
+    }
+    const std::size_t id = table.begin.size() - 1;
+    frames += depth[stack];
+    table.begin.push_back(frames);
+    table.hash[id] = hash[stack];
+    ids[stack] = StackId{static_cast<std::uint32_t>(id)};
+  }
+  table.hash.resize(table.begin.size() - 1);
+  resize_on_all_cores(table.frame, frames);
+  for_each_block(count, [&](std::size_t, std::size_t begin, std::size_t end) {
+    read_again(begin, end, [&](std::size_t stack, std::span<const FrameId> leaf_first) {
+      if (first[stack] != stack) return;
+      const std::span<const FrameId> written = leaf_first.empty() ? std::span<const FrameId>(none) : leaf_first;
+      std::copy(written.begin(), written.end(),
+                table.frame.begin() + static_cast<std::ptrdiff_t>(table.begin[index_of(ids[stack])]));
+    });
+  });
+  stacks_.renumber([&](std::uint32_t stack) { return static_cast<std::uint32_t>(ids[stack]); });
+  return ids;
+}
+
+void SnapshotBuilder::set_rows(std::vector<StackId> stacks, std::vector<LabelSetId> labels,
+                               std::vector<std::vector<std::int64_t>> values) {
+  stack_ = std::move(stacks);
+  label_set_ = std::move(labels);
+  for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].value = std::move(values[c]);
 }
 
 void SnapshotBuilder::reserve_stacks(std::size_t stacks, std::size_t frames) {
@@ -231,12 +296,6 @@ LabelSetId SnapshotBuilder::labels(std::vector<Label> set) {
   const LabelSetId id = table.append(set);
   labels_.insert(hash, static_cast<std::uint32_t>(id));
   return id;
-}
-
-void SnapshotBuilder::reserve_rows(std::size_t rows) {
-  stack_.reserve(rows);
-  label_set_.reserve(rows);
-  for (Column& column : columns_) column.value.reserve(rows);
 }
 
 std::size_t SnapshotBuilder::add_column(SampleType type, std::int64_t half_unit) {

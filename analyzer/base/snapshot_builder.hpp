@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -50,21 +51,25 @@ class SNAPDIFF_API SnapshotBuilder {
   StackId pseudo_stack(std::string_view text);
 
   /// Interns a whole stack, leaf first. An empty one is the pseudo stack `[no stack recorded]`.
-  StackId stack(std::span<const FrameId> leaf_first) { return stack(leaf_first, prepare_stack(leaf_first)); }
+  StackId stack(std::span<const FrameId> leaf_first);
 
-  /// For many stacks in a row: prepare the next one, then intern this one with the hash that
-  /// prepare_stack() gave for it. A million stacks are interned in two thirds of the time.
-  Hash128 prepare_stack(std::span<const FrameId> leaf_first) const;
-  StackId stack(std::span<const FrameId> leaf_first, const Hash128& hash);
+  /// For a source that keeps the hash a stack was imported with; the stack is not empty.
+  StackId stack_with_hash(std::span<const FrameId> leaf_first, const Hash128& hash);
+
+  /// What is called with the number of a stack and its frames, leaf first.
+  using TakeStack = std::function<void(std::size_t stack, std::span<const FrameId> leaf_first)>;
+  /// Calls `take` for each of the stacks begin .. end - 1, ascending. Several threads call it, and twice for a stack.
+  using ReadStacks = std::function<void(std::size_t begin, std::size_t end, const TakeStack& take)>;
+
+  /// Interns `count` stacks on all cores, as stack() would one after the other. No stack may be interned before.
+  /// `read_again`, where given, is what reads them the second time, block after block. Throws what they throw.
+  std::vector<StackId> stacks(std::size_t count, const ReadStacks& read, const ReadStacks& read_again);
 
   /// Hint: about this many stacks with this many frames in all will come.
   void reserve_stacks(std::size_t stacks, std::size_t frames);
 
   /// Interns a set of labels; their order does not matter.
   LabelSetId labels(std::vector<Label> set);
-
-  /// Hint: about this many rows will come; after the columns.
-  void reserve_rows(std::size_t rows);
 
   /// All columns must be added before the first row. Returns the column's index.
   std::size_t add_column(SampleType type, std::int64_t half_unit = 0);
@@ -79,6 +84,10 @@ class SNAPDIFF_API SnapshotBuilder {
   /// As add_row; unknown values have `known[c] == 0`.
   void add_row(StackId stack, LabelSetId labels, std::span<const std::int64_t> values,
                std::span<const std::uint8_t> known);
+
+  /// Columns of all rows at once: `labels` and each of `values` are as long as `stacks`. No row may be added before.
+  void set_rows(std::vector<StackId> stacks, std::vector<LabelSetId> labels,
+                std::vector<std::vector<std::int64_t>> values);
 
   std::size_t row_count() const { return stack_.size(); }
 

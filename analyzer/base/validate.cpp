@@ -1,7 +1,10 @@
 #include "analyzer/base/validate.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <string>
 
+#include "analyzer/base/parallel.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff {
@@ -72,9 +75,13 @@ Status validate(const Dictionary& d) {
   for (std::size_t row = 0; row < stacks.size(); ++row) {
     if (stacks.begin[row] > stacks.begin[row + 1]) return broken("stack runs out of order");
   }
-  for (const FrameId frame : stacks.frame) {
-    if (index_of(frame) >= frames.size()) return broken("stack names a frame that does not exist");
-  }
+  std::atomic<bool> missing = false;
+  for_each_block(stacks.frame.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    std::uint32_t most = 0;
+    for (std::size_t i = begin; i < end; ++i) most = std::max(most, static_cast<std::uint32_t>(stacks.frame[i]));
+    if (most >= frames.size()) missing = true;
+  });
+  if (missing) return broken("stack names a frame that does not exist");
   const LabelTable& labels = d.labels;
   if (labels.begin.empty() || labels.begin.front() != 0 || labels.begin.back() != labels.label.size())
     return broken("label runs do not cover the label column");

@@ -1,6 +1,7 @@
 #include "analyzer/diff/comparison.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "analyzer/base/concat.hpp"
@@ -17,105 +18,118 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// From identities to units. It is asked for slots well before they are needed: with a million stacks each look-up is a
-/// cache miss. Stacks of one dictionary that show all their frames differ, so that where all sides have one, a stack is
-/// looked up only where a shortened one looks like it.
-class IdentityTable {
+/// Numbers of stacks, equal where the stacks show equal frames: one for each stack of each dictionary, then one for
+/// each entry of a side with identities of its own.
+class EqualStacks {
  public:
-  IdentityTable(const Comparison& c, std::size_t expected) {
-    const bool one = c.seen.size() == 1 &&
-                     std::all_of(c.sides.begin(), c.sides.end(), [](const Side& side) { return side.salted.empty(); });
-    if (one) {
-      for (const StackId stack : c.seen.front()->shortened)
-        find_or_add(c.seen.front()->identity[index_of(stack)], kNone);
-      if (rows_.empty()) return;
-    } else {
-      index_.reserve(expected);
-      rows_.reserve(expected);
+  explicit EqualStacks(const Comparison& c) {
+    std::size_t next = 0;
+    bool all_differ = c.seen.size() == 1;
+    for (const auto& seen : c.seen) {
+      begin_of_dictionary_.push_back(next);
+      next += seen->fate.size();
+      all_differ = all_differ && seen->of_shown_frames.empty();
     }
-    unknown_are_new_ = one;
-    looks_up_ = true;
+    for (const Side& side : c.sides) {
+      begin_of_side_.push_back(next);
+      next += side.salted.size();
+      all_differ = all_differ && side.salted.empty();
+    }
+    size_ = next;
+    // Stacks of one dictionary that show all their frames differ.
+    if (all_differ) return;
+    std::vector<Hash128> identity;
+    resize_on_all_cores(identity, size_);
+    for (std::size_t d = 0; d < c.seen.size(); ++d) {
+      const SeenStacks& seen = *c.seen[d];
+      for_each_block(seen.fate.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t s = begin; s < end; ++s)
+          identity[begin_of_dictionary_[d] + s] = seen.identity(StackId{static_cast<std::uint32_t>(s)});
+      });
+    }
+    for (std::size_t s = 0; s < c.sides.size(); ++s)
+      std::ranges::copy(c.sides[s].salted, identity.begin() + static_cast<std::ptrdiff_t>(begin_of_side_[s]));
+    HashIndex index;
+    first_ = index.add_all(
+        size_, [&](std::uint32_t i) { return identity[i].low; },
+        [&](std::uint32_t a, std::uint32_t b) { return identity[a] == identity[b]; });
   }
 
-  void prefetch(const Hash128& identity) const {
-    if (looks_up_) index_.prefetch(identity.low);
-  }
-
-  /// The unit of this identity; `next` if there is none.
-  std::uint32_t unit(const Hash128& identity, std::uint32_t next) {
-    if (!looks_up_) return next;
-    if (unknown_are_new_) {
-      const std::uint32_t row = find(identity);
-      if (row == HashIndex::kAbsent) return next;
-      if (rows_[row].unit == kNone) rows_[row].unit = next;
-      return rows_[row].unit;
-    }
-    return rows_[find_or_add(identity, next)].unit;
+  std::size_t size() const { return size_; }
+  /// No two entries of one side are equal.
+  bool all_differ() const { return first_.empty(); }
+  std::size_t number(const Comparison& c, std::size_t s, std::size_t entry) const {
+    const Side& side = c.sides[s];
+    const std::size_t i = side.salted.empty() ? begin_of_dictionary_[side.dictionary] + index_of(side.stack[entry])
+                                              : begin_of_side_[s] + entry;
+    return first_.empty() ? i : first_[i];
   }
 
  private:
-  struct Row {
-    Hash128 identity;
-    std::uint32_t unit = kNone;
-  };
-  std::uint32_t find(const Hash128& identity) const {
-    return index_.find(identity.low, [&](std::uint32_t row) { return rows_[row].identity == identity; });
-  }
-  std::uint32_t find_or_add(const Hash128& identity, std::uint32_t unit) {
-    const std::uint32_t known = find(identity);
-    if (known != HashIndex::kAbsent) return known;
-    index_.insert(identity.low, static_cast<std::uint32_t>(rows_.size()));
-    rows_.push_back({identity, unit});
-    return static_cast<std::uint32_t>(rows_.size() - 1);
-  }
-
-  bool looks_up_ = false;
-  bool unknown_are_new_ = false;
-  HashIndex index_;
-  std::vector<Row> rows_;
+  std::vector<std::size_t> begin_of_dictionary_, begin_of_side_;
+  std::size_t size_ = 0;
+  std::vector<std::uint32_t> first_;  // by number; empty where all differ
 };
 
-/// One side's entries into units; new units are represented by their first entry here.
-/// `unit_of_stack`, by StackId of the side's dictionary: units that are known without a look at the table.
-Status join_side(Comparison& c, IdentityTable& table, std::vector<std::uint32_t>& unit_of_stack, std::size_t s) {
-  constexpr std::size_t kAhead = 16;
+/// Makes units of the entries of one side that are equal to none before, in their order.
+void add_units(Comparison& c, const EqualStacks& equal, std::vector<std::uint32_t>& unit_of_number, std::size_t s) {
+  const Side& side = c.sides[s];
+  const std::size_t known = c.values.size();
+  std::vector<std::uint32_t> added;  // entries
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+    std::uint32_t& unit = unit_of_number[equal.number(c, s, entry)];
+    if (unit != kNone) continue;
+    unit = static_cast<std::uint32_t>(known + added.size());
+    added.push_back(static_cast<std::uint32_t>(entry));
+  }
+  resize_on_all_cores(c.values, known + added.size());
+  resize_on_all_cores(c.frames, known + added.size());
+  resize_on_all_cores(c.side, known + added.size(), static_cast<std::uint32_t>(s));
+  resize_on_all_cores(c.stack, known + added.size());
+  for_each_block(added.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      c.frames[known + i] = side.frames(added[i]);
+      c.stack[known + i] = side.stack[added[i]];
+    }
+  });
+}
+
+/// Adds the entries of one side to their units.
+Status add_values(Comparison& c, const EqualStacks& equal, const std::vector<std::uint32_t>& unit_of_number,
+                  std::size_t s) {
   const Side& side = c.sides[s];
   const std::size_t entries = side.stack.size();
   const bool first = s == 0;
   const bool last = s + 1 == c.sides.size();
   std::vector<std::uint32_t>& unit_of_entry = c.unit_of_entry[s];
-  unit_of_entry.reserve(entries);
-  fill_soon(unit_of_entry.data(), entries * sizeof(std::uint32_t));
-  unit_of_entry.resize(entries);
-  bool fits = true;
-  for (std::size_t entry = 0; entry < entries; ++entry) {
-    const bool memo = side.salted.empty();
-    std::uint32_t u = memo ? unit_of_stack[index_of(side.stack[entry])] : kNone;
-    if (u == kNone) {
-      if (entry + kAhead < entries) table.prefetch(side.identity(entry + kAhead));
-      u = table.unit(side.identity(entry), static_cast<std::uint32_t>(c.values.size()));
-      if (memo) unit_of_stack[index_of(side.stack[entry])] = u;
+  unit_of_entry.clear();
+  resize_on_all_cores(unit_of_entry, entries);
+  std::atomic<bool> all_fit = true;
+  const auto add = [&](std::size_t, std::size_t begin, std::size_t end) {
+    bool fits = true;
+    for (std::size_t entry = begin; entry < end; ++entry) {
+      const std::uint32_t u = unit_of_number[equal.number(c, s, entry)];
+      unit_of_entry[entry] = u;
+      UnitValue& sum = c.values[u];
+      const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
+      if (first) {
+        fits &= checked_add(sum.value.baseline, side.value[entry], sum.value.baseline) &&
+                checked_add(sum.objects.baseline, objects, sum.objects.baseline);
+      }
+      if (last) {
+        fits &= checked_add(sum.value.current, side.value[entry], sum.value.current) &&
+                checked_add(sum.objects.current, objects, sum.objects.current);
+      }
+      if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
     }
-    unit_of_entry[entry] = u;
-    if (u == c.values.size()) {
-      c.values.push_back(UnitValue{});
-      c.frames.push_back(side.frames(entry));
-      c.side.push_back(static_cast<std::uint32_t>(s));
-      c.stack.push_back(side.stack[entry]);
-    }
-    UnitValue& sum = c.values[u];
-    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
-    if (first) {
-      fits &= checked_add(sum.value.baseline, side.value[entry], sum.value.baseline) &&
-              checked_add(sum.objects.baseline, objects, sum.objects.baseline);
-    }
-    if (last) {
-      fits &= checked_add(sum.value.current, side.value[entry], sum.value.current) &&
-              checked_add(sum.objects.current, objects, sum.objects.current);
-    }
-    if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
+    if (!fits) all_fit = false;
+  };
+  if (equal.all_differ()) {
+    for_each_block(entries, add);
+  } else {
+    add(0, 0, entries);  // entries of one unit may stand anywhere
   }
-  if (fits) return ok();
+  if (all_fit) return ok();
   return beyond_64_bits("sum of " + c.metric + " over equal stacks");
 }
 
@@ -125,21 +139,14 @@ Status join_equal(Comparison& c) {
   c.frames.clear();
   c.side.clear();
   c.stack.clear();
-  IdentityTable table(c, c.sides.front().stack.size() + c.sides.back().stack.size());
-  const bool apart = c.sides.size() == 2 && c.seen.size() == 2;
-  const std::size_t expected = c.seen.size() == 1
-                                   ? c.seen.front()->fate.size()
-                                   : c.sides.back().stack.size() + (apart ? c.sides.front().stack.size() : 0);
-  c.values.reserve(expected);
-  c.frames.reserve(expected);
-  c.side.reserve(expected);
-  c.stack.reserve(expected);
+  const EqualStacks equal(c);
   c.unit_of_entry.resize(c.sides.size());
-  std::vector<std::vector<std::uint32_t>> unit_of_stack;
-  for (const auto& seen : c.seen) unit_of_stack.emplace_back(seen->fate.size(), kNone);
+  std::vector<std::uint32_t> unit_of_number;
+  resize_on_all_cores(unit_of_number, equal.size(), kNone);
   // Newest first, so that a unit is represented by its newest entry.
   for (std::size_t s = c.sides.size(); s-- > 0;) {
-    if (Status joined = join_side(c, table, unit_of_stack[c.sides[s].dictionary], s); !joined) return joined;
+    add_units(c, equal, unit_of_number, s);
+    if (Status added = add_values(c, equal, unit_of_number, s); !added) return added;
   }
   return ok();
 }

@@ -97,15 +97,20 @@ Status sum_parts(const Comparison& c, const Grouped& g, GrowthReport& r) {
 }
 
 void share_tiers(const Comparison& c, GrowthReport& r) {
+  std::vector<std::array<double, kMatchTiers>> blocks(blocks_of(c.unit_count()));
+  for_each_block(c.unit_count(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t u = begin; u < end; ++u) {
+      MatchTier tier = c.tier[u];
+      if (!c.coarse_tier.empty() && c.coarse_tier[c.row_of(u)] != MatchTier::none) tier = c.coarse_tier[c.row_of(u)];
+      blocks[block][static_cast<std::size_t>(tier)] += both_of(c.values[u].value);
+    }
+  });
   std::array<double, kMatchTiers> bytes{};
   double all = 0;
-  for (std::size_t u = 0; u < c.unit_count(); ++u) {
-    const double both = both_of(c.values[u].value);
-    MatchTier tier = c.tier[u];
-    if (!c.coarse_tier.empty() && c.coarse_tier[c.row_of(u)] != MatchTier::none) tier = c.coarse_tier[c.row_of(u)];
-    bytes[static_cast<std::size_t>(tier)] += both;
-    all += both;
+  for (const auto& block : blocks) {
+    for (std::size_t t = 0; t < kMatchTiers; ++t) bytes[t] += block[t];
   }
+  for (const double of_tier : bytes) all += of_tier;
   const double pseudo = both_of(r.unattributed);
   bytes[static_cast<std::size_t>(MatchTier::function_line)] += pseudo;
   all += pseudo;
@@ -125,13 +130,9 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
     keys[i] = sort_key(c.options.sort, g.rows[i].value, g.rows[i].objects);
   }
   if (by == GroupBy::stack) {
-    const FrameOrder by_text(c.dictionaries);
-    std::vector<VisibleFrames> own;  // by row where rows are not units
-    if (!c.row_of_unit.empty()) {
-      for (const std::uint32_t unit : g.unit) own.push_back(c.frames[unit]);
-    }
-    const std::span<const VisibleFrames> frames = own.empty() ? std::span(c.frames) : std::span(own);
-    return order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, frames); });
+    std::vector<VisibleFrames> stacks;
+    for (const std::uint32_t unit : g.unit) stacks.push_back(c.frames[unit]);
+    return order_stacks(c, keys, stacks);
   }
   return order_rows(keys, [&](std::span<std::uint32_t> ties) {
     std::sort(ties.begin(), ties.end(), [&](std::uint32_t a, std::uint32_t b) { return g.keys[a] < g.keys[b]; });
@@ -141,7 +142,7 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
 /// in[order[i]] for each i, in the place of `in`: a million rows need not be there twice.
 template <class T>
 std::vector<T> permuted(std::vector<T> in, const std::vector<std::uint32_t>& order) {
-  if (in.empty()) return in;
+  if (order.empty()) return in;
   std::vector<bool> done(order.size(), false);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (done[i]) continue;
@@ -178,17 +179,19 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
   if (!grouped) return std::move(grouped).error();
   Grouped& g = *grouped;
   if (Status sums = sum_parts(c, g, r); !sums) return std::move(sums).error();
-  for (std::size_t i = 0; i < g.rows.size(); ++i) {
-    g.rows[i].error = error_of(c, g.variance[i]);
-    g.rows[i].sample = sample_of(g.variance_of_ends[i], g.rows[i].value);
-  }
+  for_each_block(g.rows.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      g.rows[i].error = error_of(c, g.rows[i].error);
+      g.rows[i].sample = sample_of(g.rows[i].sample, g.rows[i].value);
+    }
+  });
   share_tiers(c, r);
 
   // Neither needs anything of the other.
   std::vector<std::uint32_t> order;
   for_each_parallel(2, c.unit_count(), [&](std::size_t task) {
     if (task == 0) {
-      order = sort_rows(c, by, g);
+      if (!g.sorted) order = sort_rows(c, by, g);
     } else {
       const Side& last = c.sides.back();
       r.unnamed = find_unnamed(last, c.dictionaries[last.dictionary]->dictionary());
@@ -197,7 +200,7 @@ Result<GrowthReport> make_report_by(const Comparison& c, GroupBy by, const Serie
   r.rows = permuted(std::move(g.rows), order);
   r.cumulative = permuted(std::move(g.cumulative), order);
   if (series.wanted) {
-    g.series.permute(order);
+    if (!g.sorted) g.series.permute(order);
     r.series = std::move(g.series);
     r.series_length = g.series_length;
     r.object_place = permuted(std::move(g.object_place), order);
@@ -236,32 +239,58 @@ Result<GrowthReport> diff(const SnapshotRef& baseline, const SnapshotRef& curren
   return make_report(*comparison, {});
 }
 
-Status check_conservation(const GrowthReport& r) {
+namespace {
+
+struct Sums {
   Wide baseline = 0, current = 0, baseline_objects = 0, current_objects = 0, grew = 0, shrank = 0;
-  const auto add = [&](const Change& value, const Change& objects) {
+  bool parts_hold = true;
+
+  void add(const Change& value, const Change& objects) {
     baseline += value.baseline;
     current += value.current;
     baseline_objects += objects.baseline;
     current_objects += objects.current;
-  };
-  for (const GrowthRow& row : r.rows) {
+  }
+  void add(const GrowthRow& row) {
     add(row.value, row.objects);
     grew += row.grew;
     shrank += row.shrank;
     if (row.grew < 0 || row.shrank > 0 || Wide{row.grew} + row.shrank != Wide{row.value.current} - row.value.baseline)
-      return broken("grown and shrunk parts of a row are not its growth");
+      parts_hold = false;
   }
-  add(r.unattributed, r.unattributed_objects);
-  add(r.filtered, r.filtered_objects);
+  void add(const Sums& other) {
+    baseline += other.baseline;
+    current += other.current;
+    baseline_objects += other.baseline_objects;
+    current_objects += other.current_objects;
+    grew += other.grew;
+    shrank += other.shrank;
+    parts_hold = parts_hold && other.parts_hold;
+  }
+};
+
+}  // namespace
+
+Status check_conservation(const GrowthReport& r) {
+  std::vector<Sums> blocks(blocks_of(r.rows.size()));
+  for_each_block(r.rows.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) blocks[block].add(r.rows[row]);
+  });
+  Sums all;
+  for (const Sums& block : blocks) all.add(block);
+  if (!all.parts_hold) return broken("grown and shrunk parts of a row are not its growth");
+  all.add(r.unattributed, r.unattributed_objects);
+  all.add(r.filtered, r.filtered_objects);
   for (const Change* change : {&r.unattributed, &r.filtered}) {
     const Wide growth = Wide{change->current} - change->baseline;
-    (growth > 0 ? grew : shrank) += growth;
+    (growth > 0 ? all.grew : all.shrank) += growth;
   }
-  if (baseline != r.total.baseline) return broken("the baseline values do not add up");
-  if (current != r.total.current) return broken("the current values do not add up");
-  if (baseline_objects != r.total_objects.baseline) return broken("the baseline objects do not add up");
-  if (current_objects != r.total_objects.current) return broken("the current objects do not add up");
-  if (grew != r.grew || shrank != r.shrank || Wide{r.grew} + r.shrank != Wide{r.total.current} - r.total.baseline)
+  if (all.baseline != r.total.baseline) return broken("the baseline values do not add up");
+  if (all.current != r.total.current) return broken("the current values do not add up");
+  if (all.baseline_objects != r.total_objects.baseline) return broken("the baseline objects do not add up");
+  if (all.current_objects != r.total_objects.current) return broken("the current objects do not add up");
+  if (all.grew != r.grew || all.shrank != r.shrank ||
+      Wide{r.grew} + r.shrank != Wide{r.total.current} - r.total.baseline)
     return broken("grown and shrunk parts do not add up");
   for (const CumulativeChange& sum : r.cumulative) {
     if (Wide{sum.grew} + sum.shrank != Wide{sum.value.current} - sum.value.baseline)

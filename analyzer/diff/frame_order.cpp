@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/row_order.hpp"
 
 namespace snapdiff::diff {
@@ -130,12 +131,38 @@ int FrameOrder::compare(const VisibleFrames& a, const VisibleFrames& b, std::siz
   return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
 }
 
-void FrameOrder::sort(std::span<std::uint32_t> stacks, std::span<const VisibleFrames> frames) const {
-  struct Range {
-    std::size_t begin, end, depth;
-  };
+/// Sorts a range by its next two frames. Returns the parts that are equal so far and go on.
+std::vector<FrameOrder::Range> FrameOrder::sort_two_frames(const Range& range, std::span<std::uint32_t> stacks,
+                                                           std::span<const VisibleFrames> frames,
+                                                           std::vector<SortItem>& items) const {
+  const std::span<std::uint32_t> part = stacks.subspan(range.begin, range.end - range.begin);
+  items.resize(part.size());
+  for_each_block(part.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const VisibleFrames& f = frames[part[i]];
+      std::uint64_t key = 0;
+      for (std::size_t at = range.depth; at < range.depth + 2; ++at)
+        key = key << 32 | (at < f.size ? rank(f.dictionary, f.data[at]) : 0U);
+      items[i] = {key, part[i]};
+    }
+  });
+  sort_items(items);
+  std::vector<Range> equal;
+  for (std::size_t begin = 0; begin < items.size();) {
+    std::size_t end = begin;
+    for (; end < items.size() && items[end].key == items[begin].key; ++end) part[end] = items[end].row;
+    const bool ended = (items[begin].key & 0xffffffffU) == 0;
+    if (end - begin > 1 && !ended) equal.push_back({range.begin + begin, range.begin + end, range.depth + 2});
+    begin = end;
+  }
+  return equal;
+}
+
+/// Sorts a range by all frames that are left.
+void FrameOrder::sort_range(const Range& whole, std::span<std::uint32_t> stacks,
+                            std::span<const VisibleFrames> frames) const {
   constexpr std::size_t kFew = 24;
-  std::vector<Range> open{{0, stacks.size(), 0}};
+  std::vector<Range> open{whole};
   std::vector<SortItem> items;
   while (!open.empty()) {
     const Range range = open.back();
@@ -147,25 +174,29 @@ void FrameOrder::sort(std::span<std::uint32_t> stacks, std::span<const VisibleFr
       });
       continue;
     }
-    items.clear();
-    for (const std::uint32_t stack : part) {
-      const VisibleFrames& f = frames[stack];
-      std::uint64_t key = 0;
-      for (std::size_t i = range.depth; i < range.depth + 2; ++i) {
-        key = key << 32 | (i < f.size ? rank(f.dictionary, f.data[i]) : 0U);
-      }
-      items.push_back({key, stack});
-    }
-    sort_items(items);
-    for (std::size_t i = 0; i < items.size(); ++i) part[i] = items[i].row;
-    for (std::size_t begin = 0; begin < items.size();) {
-      std::size_t end = begin + 1;
-      while (end < items.size() && items[end].key == items[begin].key) ++end;
-      const bool ended = (items[begin].key & 0xffffffffU) == 0;
-      if (end - begin > 1 && !ended) open.push_back({range.begin + begin, range.begin + end, range.depth + 2});
-      begin = end;
-    }
+    const std::vector<Range> equal = sort_two_frames(range, stacks, frames, items);
+    open.insert(open.end(), equal.begin(), equal.end());
   }
+}
+
+// All threads sort a large range together; of the many small ones that it falls into, each has one thread.
+void FrameOrder::sort(std::span<std::uint32_t> stacks, std::span<const VisibleFrames> frames) const {
+  std::vector<Range> large, small;
+  const auto add = [&](const Range& range) {
+    (range.end - range.begin < kParallelStacks ? small : large).push_back(range);
+  };
+  add({0, stacks.size(), 0});
+  std::vector<SortItem> items;
+  while (!large.empty()) {
+    const Range range = large.back();
+    large.pop_back();
+    for (const Range& part : sort_two_frames(range, stacks, frames, items)) add(part);
+  }
+  constexpr std::size_t kTogether = 64;  // ranges
+  for_each_parallel((small.size() + kTogether - 1) / kTogether, stacks.size(), [&](std::size_t share) {
+    const std::size_t end = std::min(small.size(), (share + 1) * kTogether);
+    for (std::size_t i = share * kTogether; i < end; ++i) sort_range(small[i], stacks, frames);
+  });
 }
 
 }  // namespace snapdiff::diff

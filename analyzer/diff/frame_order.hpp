@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/diff/row_order.hpp"
 #include "analyzer/diff/side.hpp"
 #include "analyzer/diff/visibility.hpp"
 
@@ -27,6 +28,14 @@ class FrameOrder {
   void sort(std::span<std::uint32_t> stacks, std::span<const VisibleFrames> frames) const;
 
  private:
+  /// Stacks begin .. end - 1 of those to be sorted, which are equal up to frame `depth`.
+  struct Range {
+    std::size_t begin, end, depth;
+  };
+  std::vector<Range> sort_two_frames(const Range& range, std::span<std::uint32_t> stacks,
+                                     std::span<const VisibleFrames> frames, std::vector<SortItem>& items) const;
+  void sort_range(const Range& whole, std::span<std::uint32_t> stacks, std::span<const VisibleFrames> frames) const;
+
   std::vector<std::vector<std::uint32_t>> rank_;
 };
 

@@ -5,8 +5,11 @@
 #include <limits>
 #include <unordered_map>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/frame_keys.hpp"
+#include "analyzer/diff/frame_order.hpp"
+#include "analyzer/diff/row_order.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/trend.hpp"
 
@@ -66,11 +69,11 @@ std::size_t known_values(const Comparison& c) {
 }
 
 void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series, bool keyed) {
-  g.rows.resize(rows);
-  g.variance.assign(rows, 0);
-  g.variance_of_ends.assign(rows, 0);
+  resize_on_all_cores(g.rows, rows);
   if (keyed) g.cumulative.resize(rows);
-  for (std::size_t r = 0; r < rows; ++r) g.rows[r].key = static_cast<std::uint32_t>(r);
+  for_each_block(rows, [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) g.rows[r].key = static_cast<std::uint32_t>(r);
+  });
   if (!with_series) return;
   g.series_length = c.sides.size();
   g.series = SeriesValues(rows, g.series_length, known_values(c));
@@ -96,8 +99,6 @@ void keep_rows(Grouped& g, IsKept is_kept) {
     g.rows[rows] = g.rows[k];
     g.rows[rows].key = static_cast<std::uint32_t>(rows);
     g.cumulative[rows] = g.cumulative[k];
-    g.variance[rows] = g.variance[k];
-    g.variance_of_ends[rows] = g.variance_of_ends[k];
     if (rows != k) g.keys[rows] = std::move(g.keys[k]);
     for (SeriesValues* series : {&g.series, &g.object_series}) {
       if (!series->empty()) series->move_row(k, rows);
@@ -107,8 +108,6 @@ void keep_rows(Grouped& g, IsKept is_kept) {
   g.rows.resize(rows);
   g.cumulative.resize(rows);
   g.keys.resize(rows);
-  g.variance.resize(rows);
-  g.variance_of_ends.resize(rows);
   if (!g.object_series.empty()) g.object_place.resize(rows);
   for (SeriesValues* series : {&g.series, &g.object_series}) {
     if (!series->empty()) series->cut(rows);
@@ -152,36 +151,73 @@ void fill_series(const Comparison& c, const SeriesValues& series, Adder& adder, 
   for (const Adder& other : adders) adder.join(other);
 }
 
-Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
-  Grouped g;
-  std::vector<std::uint32_t> row_of_unit;
-  if (c.row_of_unit.empty()) {
-    g.unit.resize(c.unit_count());
-    for (std::size_t u = 0; u < g.unit.size(); ++u) g.unit[u] = static_cast<std::uint32_t>(u);
-  } else {
-    row_of_unit.assign(c.unit_count(), kNoUnit);
-    for (std::size_t u = 0; u < c.unit_count(); ++u) {
-      if (c.row_of_unit[u] != u) continue;
-      row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
-      g.unit.push_back(static_cast<std::uint32_t>(u));
+/// One row for each unit, in this order.
+void add_units(const Comparison& c, std::span<const std::uint32_t> order, Grouped& g, Adder& adder) {
+  std::vector<Adder> adders(blocks_of(g.rows.size()));
+  for_each_block(g.rows.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    Adder& own = adders[block];
+    for (std::size_t r = begin; r < end; ++r) {
+      const std::uint32_t u = order[r];
+      GrowthRow& row = g.rows[r];
+      row.key = u;
+      row.value = c.values[u].value;
+      row.objects = c.values[u].objects;
+      row.error = c.variance_of(u);
+      row.sample = c.values[u].variance;
+      row.tier = c.tier[u];
+      own.add_growth(row.grew, row.shrank, row.value);
+      own.check(row.objects);
     }
-    for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of_unit[u]];
-  }
-  const auto row_of = [&](std::size_t u) { return row_of_unit.empty() ? u : row_of_unit[u]; };
-  resize(g, g.unit.size(), c, series.wanted, false);
+  });
+  for (const Adder& other : adders) adder.join(other);
+}
+
+/// Rows of several units each.
+void add_merged_units(const Comparison& c, std::span<const std::uint32_t> row_of_unit, Grouped& g, Adder& adder) {
   for (std::size_t u = 0; u < c.unit_count(); ++u) {
-    GrowthRow& row = g.rows[row_of(u)];
+    GrowthRow& row = g.rows[row_of_unit[u]];
     const UnitValue& value = c.values[u];
     adder.add(row.value, value.value);
     adder.add(row.objects, value.objects);
-    g.variance[row_of(u)] += c.variance_of(u);
-    g.variance_of_ends[row_of(u)] += value.variance;
+    row.error += c.variance_of(u);
+    row.sample += value.variance;
     weaken(row.tier, tier_of(c, c.row_of(u), u));
   }
   for (GrowthRow& row : g.rows) {
     adder.add_growth(row.grew, row.shrank, row.value);
     adder.check(row.objects);
   }
+}
+
+std::vector<std::uint32_t> order_units(const Comparison& c) {
+  std::vector<std::uint64_t> keys;
+  resize_on_all_cores(keys, c.unit_count());
+  for_each_block(keys.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t u = begin; u < end; ++u)
+      keys[u] = sort_key(c.options.sort, c.values[u].value, c.values[u].objects);
+  });
+  return order_stacks(c, keys, c.frames);
+}
+
+Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
+  Grouped g;
+  std::vector<std::uint32_t> order, row_of_unit(c.unit_count());
+  for (std::uint32_t u = 0; u < c.unit_count(); ++u) {
+    if (c.row_of(u) != u) continue;
+    row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
+    g.unit.push_back(u);
+  }
+  resize(g, g.unit.size(), c, series.wanted, false);
+  g.sorted = c.row_of_unit.empty();
+  if (g.sorted) {
+    order = order_units(c);
+    for (std::uint32_t r = 0; r < order.size(); ++r) row_of_unit[order[r]] = r;
+    add_units(c, order, g, adder);
+  } else {
+    for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of(u)];
+    add_merged_units(c, row_of_unit, g, adder);
+  }
+  const auto row_of = [&](std::size_t u) { return row_of_unit[u]; };
   if (!series.wanted) return g;
   fill_series(c, g.series, adder, [&](Adder& own, std::size_t s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
@@ -224,8 +260,8 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     GrowthRow& at_leaf = g.rows[leaf[u]];
     adder.add(at_leaf.value, unit.value);
     adder.add(at_leaf.objects, unit.objects);
-    g.variance[leaf[u]] += c.variance_of(u);
-    g.variance_of_ends[leaf[u]] += unit.variance;
+    at_leaf.error += c.variance_of(u);
+    at_leaf.sample += unit.variance;
     weaken(at_leaf.tier, tier_of(c, row, u));
     if (alone) {
       adder.add_growth(at_leaf.grew, at_leaf.shrank, unit.value);
@@ -332,8 +368,8 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
     adder.add(row.value, part.value);
     adder.add(row.objects, part.objects);
     adder.add_growth(row.grew, row.shrank, part.value);
-    g.variance[part.key] += part.variance;
-    g.variance_of_ends[part.key] += part.variance;
+    row.error += part.variance;
+    row.sample += part.variance;
   }
   for (std::size_t k = 0; k < g.rows.size(); ++k) {
     const GrowthRow& row = g.rows[k];
@@ -380,6 +416,12 @@ RowClass class_of(const Change& value) {
 
 }  // namespace
 
+std::vector<std::uint32_t> order_stacks(const Comparison& c, std::span<const std::uint64_t> keys,
+                                        std::span<const VisibleFrames> stacks) {
+  const FrameOrder by_text(c.dictionaries);
+  return order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, stacks); });
+}
+
 Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {
   const bool with_series = series.wanted;
   Adder adder;
@@ -391,14 +433,17 @@ Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {
     default: g = by_frame(c, by, with_series, adder); break;
   }
   if (Status fits = adder.status(c); !fits) return std::move(fits).error();
-  for (GrowthRow& row : g.rows) row.row_class = class_of(row.value);
-  for (std::size_t row = 0; row < g.rows.size(); ++row) {
+  for_each_block(g.rows.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) g.rows[r].row_class = class_of(g.rows[r].value);
+  });
+  for (GrowthRow& row : g.rows) {
+    if (c.sides.front().unlisted == 0 && c.sides.back().unlisted == 0) break;
     const auto add_unlisted = [&](std::int64_t value, const Side& side) {
       const auto most = static_cast<double>(side.unlisted);
-      if (value == 0) g.variance[row] += most * most;
+      if (value == 0) row.error += most * most;
     };
-    add_unlisted(g.rows[row].value.baseline, c.sides.front());
-    add_unlisted(g.rows[row].value.current, c.sides.back());
+    add_unlisted(row.value.baseline, c.sides.front());
+    add_unlisted(row.value.current, c.sides.back());
   }
   if (with_series) mark_unlisted(c, g.series);
   return g;

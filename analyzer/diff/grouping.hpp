@@ -48,19 +48,25 @@ struct SeriesOf {
   std::optional<double> object_floor;  ///< empty: kFloorShare of the largest side
 };
 
-/// Rows before they are sorted; the vectors are parallel.
+/// Rows; the vectors are parallel.
+///   rows    GrowthRow::error holds the variance of the growth, and GrowthRow::sample that of both ends, were they
+///           independent
+///   sorted  the rows are in the order asked for
 struct Grouped {
   std::vector<GrowthRow> rows;
+  bool sorted = false;
   std::vector<CumulativeChange> cumulative;  ///< empty by stack
   std::vector<std::string> keys;             ///< empty by stack
-  std::vector<double> variance;              ///< of the growth
-  std::vector<double> variance_of_ends;      ///< of both ends, were they independent
-  std::vector<std::uint32_t> unit;           ///< by stack: the unit that stands for the row
+  std::vector<std::uint32_t> unit;           ///< by stack and GrowthRow::key: the unit that stands for the row
   SeriesValues series;
   std::size_t series_length = 0;  ///< 0: no series wanted
   SeriesValues object_series;
   std::vector<std::uint32_t> object_place;  ///< as in GrowthReport
 };
+
+/// The order of stacks by their sort keys, equal ones by their text.
+std::vector<std::uint32_t> order_stacks(const Comparison& comparison, std::span<const std::uint64_t> keys,
+                                        std::span<const VisibleFrames> stacks);
 
 /// One row per stack, or per key for any other `by`; GrowthRow::key is the row's number.
 /// Errors: limit.

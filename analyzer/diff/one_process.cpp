@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/diff/comparison.hpp"
 
 namespace snapdiff::diff {
@@ -51,6 +52,7 @@ void add_side(const Comparison& c, std::size_t s, const Column& allocations, All
   const bool is_last = s > 0;
   const SampleTable& samples = side.ref.snapshot->samples;
   const std::vector<std::int64_t>& live = side.columns.value->value;
+  const bool rows_are_entries = side.stack.size() == samples.size() && side.variance.size() == samples.size();
   std::size_t entry = 0;  // both in order of stacks
   for (std::size_t row = 0; row < samples.size(); ++row) {
     const StackId stack = samples.stack[row];
@@ -62,14 +64,14 @@ void add_side(const Comparison& c, std::size_t s, const Column& allocations, All
     Allocated of_row;
     (is_last ? of_row.last : of_row.first) = allocated;
     (is_last ? of_row.live_last : of_row.live_first) = value;
-    of_row.variance = row_variance(side, row);
+    of_row.variance = rows_are_entries ? side.variance[row] : row_variance(side, row);
     if (has_entry) {
       out.of_unit[c.unit_of_entry[s][entry]].add(of_row);
       continue;
     }
     const Fate fate = side.seen->fate[index_of(stack)];  // stacks that are not visible have no identity
     const Hash128 together{0, static_cast<std::uint64_t>(fate)};
-    out.loose[fate == Fate::visible ? side.seen->identity[index_of(stack)] : together].add(of_row);
+    out.loose[fate == Fate::visible ? side.seen->identity(stack) : together].add(of_row);
   }
 }
 
@@ -111,7 +113,7 @@ std::optional<SinceBaseline> find_since_baseline(const Comparison& c) {
   if (at_first == nullptr || at_last == nullptr || !may_be_one_process(first, last)) return std::nullopt;
 
   Allocations all;
-  all.of_unit.resize(c.unit_count());
+  resize_on_all_cores(all.of_unit, c.unit_count());
   add_side(c, 0, *at_first, all);
   add_side(c, c.sides.size() - 1, *at_last, all);
   join_loose(c, all);

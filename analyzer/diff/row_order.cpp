@@ -1,8 +1,9 @@
 #include "analyzer/diff/row_order.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::diff {
@@ -21,13 +22,27 @@ void sort_items(std::vector<SortItem>& items) {
   }
   constexpr int kBits = 11;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-  std::vector<SortItem> other(items.size());
+  const std::size_t blocks = blocks_of(items.size());
+  std::vector<SortItem> other;
+  resize_on_all_cores(other, items.size());
+  std::vector<std::uint32_t> at(blocks * kBuckets);  // of each block in each bucket
   for (int shift = 0; shift < 64; shift += kBits) {
-    std::array<std::uint32_t, kBuckets + 1> at{};
-    for (const SortItem& item : items) ++at[((item.key >> shift) & (kBuckets - 1)) + 1];
-    if (at[((items.front().key >> shift) & (kBuckets - 1)) + 1] == items.size()) continue;
-    for (std::size_t b = 1; b <= kBuckets; ++b) at[b] += at[b - 1];
-    for (const SortItem& item : items) other[at[(item.key >> shift) & (kBuckets - 1)]++] = item;
+    const auto bucket_of = [&](const SortItem& item) { return (item.key >> shift) & (kBuckets - 1); };
+    std::fill(at.begin(), at.end(), 0U);
+    for_each_block(items.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) ++at[block * kBuckets + bucket_of(items[i])];
+    });
+    std::uint32_t next = 0;
+    bool one_bucket = false;
+    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+      const std::uint32_t first = next;
+      for (std::size_t block = 0; block < blocks; ++block) next += std::exchange(at[block * kBuckets + bucket], next);
+      one_bucket = one_bucket || next - first == items.size();
+    }
+    if (one_bucket) continue;
+    for_each_block(items.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) other[at[block * kBuckets + bucket_of(items[i])]++] = items[i];
+    });
     items.swap(other);
   }
 }
@@ -45,10 +60,14 @@ std::uint64_t sort_key(SortKey by, const Change& value, const Change& objects) {
 
 std::vector<std::uint32_t> order_rows(std::span<const std::uint64_t> keys,
                                       const std::function<void(std::span<std::uint32_t>)>& sort_ties) {
-  std::vector<SortItem> items(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) items[i] = {keys[i], static_cast<std::uint32_t>(i)};
+  std::vector<SortItem> items;
+  resize_on_all_cores(items, keys.size());
+  for_each_block(keys.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) items[i] = {keys[i], static_cast<std::uint32_t>(i)};
+  });
   sort_items(items);
-  std::vector<std::uint32_t> order(keys.size());
+  std::vector<std::uint32_t> order;
+  resize_on_all_cores(order, keys.size());
   struct Run {
     std::size_t begin, end;
   };

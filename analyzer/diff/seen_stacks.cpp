@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <utility>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/side.hpp"
 #include "snapdiff/growth.hpp"
@@ -7,7 +9,9 @@
 namespace snapdiff::diff {
 namespace {
 
-constexpr std::size_t kBlock = 16 * 1024;  // stacks
+/// Stacks that show fewer frames than they have, with the identity of these.
+using Shortened = std::vector<std::pair<std::size_t, Hash128>>;
+
 /// In functions: a visitor that goes through accept() has two.
 constexpr std::size_t kLongestCycle = 4;
 
@@ -73,11 +77,9 @@ class Eye {
     seen_.fate[stack] = Fate::visible;
     seen_.frames[stack].data = frames.data();
     seen_.frames[stack].size = static_cast<std::uint32_t>(frames.size());
-    const bool whole = frames.size() == all.size();
-    seen_.identity[stack] = whole ? d_.stacks.hash[stack] : identity_of(d_, frames);
-    if (!whole) shortened_.push_back(StackId{static_cast<std::uint32_t>(stack)});
+    if (frames.size() != all.size()) shortened_.emplace_back(stack, identity_of(d_, frames));
   }
-  std::vector<StackId> take_shortened() { return std::move(shortened_); }
+  Shortened take_shortened() { return std::move(shortened_); }
 
  private:
   SeenStacks& seen_;
@@ -87,7 +89,7 @@ class Eye {
   std::uint32_t dictionary_;
   bool fold_;
   std::vector<FrameId> kept_, scratch_, folded_;
-  std::vector<StackId> shortened_;
+  Shortened shortened_;
 };
 
 }  // namespace
@@ -108,23 +110,25 @@ std::span<const FrameId> without_recursion(std::span<const FrameId> frames, std:
 }
 
 SeenStacks see_stacks(const Visibility& visibility, std::uint32_t dictionary, bool fold_recursion) {
-  const std::size_t stacks = visibility.dictionary().stacks.size();
-  const std::size_t blocks = (stacks + kBlock - 1) / kBlock;
+  const StackTable& all = visibility.dictionary().stacks;
   SeenStacks seen;
-  seen.fate.resize(stacks);
-  seen.frames.resize(stacks);
-  seen.identity.resize(stacks);
-  seen.arenas.resize(blocks);
-  std::vector<std::vector<StackId>> shortened(blocks);
-  for_each_parallel(blocks, stacks, [&](std::size_t block) {
+  resize_on_all_cores(seen.fate, all.size());
+  resize_on_all_cores(seen.frames, all.size());
+  seen.of_all_frames = all.hash;
+  seen.arenas.resize(blocks_of(all.size()));
+  std::vector<Shortened> shortened(seen.arenas.size());
+  for_each_block(all.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
     Eye eye(seen, seen.arenas[block], visibility, dictionary, fold_recursion);
-    const std::size_t end = std::min(stacks, (block + 1) * kBlock);
-    for (std::size_t stack = block * kBlock; stack < end; ++stack) eye.look(stack);
+    for (std::size_t stack = begin; stack < end; ++stack) eye.look(stack);
     shortened[block] = eye.take_shortened();
   });
-  for (const std::vector<StackId>& some : shortened) {
-    seen.shortened.insert(seen.shortened.end(), some.begin(), some.end());
-  }
+  if (std::ranges::all_of(shortened, [](const Shortened& some) { return some.empty(); })) return seen;
+  resize_on_all_cores(seen.of_shown_frames, all.size());
+  for_each_block(all.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    std::copy_n(all.hash.begin() + static_cast<std::ptrdiff_t>(begin), end - begin,
+                seen.of_shown_frames.begin() + static_cast<std::ptrdiff_t>(begin));
+    for (const auto& [stack, identity] : shortened[block]) seen.of_shown_frames[stack] = identity;
+  });
   return seen;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -38,11 +40,11 @@ bool lend_rows(Side& side, bool uncertain) {
     for (const std::int64_t count : objects) fits &= checked_add(side.total_objects, count, side.total_objects);
   }
   if (!uncertain) return fits;
-  side.variance.reserve(values.size());
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    side.variance.push_back(row_variance(side, row));
-    side.total_variance += side.variance.back();
-  }
+  resize_on_all_cores(side.variance, values.size());
+  for_each_block(values.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) side.variance[row] = row_variance(side, row);
+  });
+  for (const double variance : side.variance) side.total_variance += variance;
   return fits;
 }
 

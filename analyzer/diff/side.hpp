@@ -29,9 +29,14 @@ enum class Fate : std::uint8_t { visible, unattributed, filtered };
 struct SeenStacks {
   std::vector<Fate> fate;
   std::vector<VisibleFrames> frames;
-  std::vector<Hash128> identity;       ///< of the visible frames
-  std::vector<StackId> shortened;      ///< visible ones that show fewer frames than they have, ascending
-  std::vector<Arena<FrameId>> arenas;  ///< of frames where some in the middle of a stack are hidden
+  std::span<const Hash128> of_all_frames;  ///< hashes of the dictionary's stacks
+  std::vector<Hash128> of_shown_frames;    ///< empty where every visible stack shows all its frames
+  std::vector<Arena<FrameId>> arenas;      ///< of frames where some in the middle of a stack are hidden
+
+  /// Of the visible frames.
+  const Hash128& identity(StackId stack) const {
+    return of_shown_frames.empty() ? of_all_frames[index_of(stack)] : of_shown_frames[index_of(stack)];
+  }
 };
 
 /// `dictionary` is its number in the comparison; with `fold_recursion` frames that repeat those
@@ -136,7 +141,7 @@ struct Side {
 
   const VisibleFrames& frames(std::size_t entry) const { return seen->frames[index_of(stack[entry])]; }
   const Hash128& identity(std::size_t entry) const {
-    return salted.empty() ? seen->identity[index_of(stack[entry])] : salted[entry];
+    return salted.empty() ? seen->identity(stack[entry]) : salted[entry];
   }
 };
 

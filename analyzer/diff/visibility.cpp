@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/names.hpp"
 
 namespace snapdiff::diff {
@@ -210,8 +211,14 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   const Dictionary& d = *dictionary_;
   const FrameFilters::Impl& f = filters.impl();
   std::vector<Found> functions(d.functions.size());
-  for (std::size_t row = 1; row < functions.size(); ++row)
-    functions[row] = found_in_function(f, d.strings[d.functions.name[row]], d.strings[d.functions.file[row]]);
+  constexpr std::size_t kTogether = 256;   // functions: each is searched for by several expressions
+  constexpr std::size_t kSeveral = 4'096;  // fewer are no work for a second thread
+  const std::size_t parts = (functions.size() + kTogether - 1) / kTogether;
+  for_each_parallel(parts, functions.size() < kSeveral ? 0 : kParallelStacks, [&](std::size_t part) {
+    const std::size_t end = std::min(functions.size(), (part + 1) * kTogether);
+    for (std::size_t row = std::max<std::size_t>(1, part * kTogether); row < end; ++row)
+      functions[row] = found_in_function(f, d.strings[d.functions.name[row]], d.strings[d.functions.file[row]]);
+  });
   std::vector<Found> modules(d.modules.size());
   for (std::size_t row = 1; row < modules.size(); ++row)
     modules[row] = found_in_module(f, d.strings[d.modules.name[row]]);

@@ -83,7 +83,7 @@ void DictionaryReader::read_stacks(std::vector<Hash128> stacks) {
       if ((into_.dictionary().frames.flags[index_of(ids.back())] & kFrameDerived) == 0) hasher.add(frame);
     }
     if (hasher.finish() != stack) fail({ErrorCode::malformed, "a stack has other frames than its hash says"});
-    stack_ids_.emplace(stack, ids.empty() ? StackId{} : into_.stack(ids, stack));
+    stack_ids_.emplace(stack, ids.empty() ? StackId{} : into_.stack_with_hash(ids, stack));
   }
 }
 

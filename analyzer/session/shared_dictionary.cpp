@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "analyzer/base/dictionary_mover.hpp"
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::session {
 namespace {
-
-constexpr std::size_t kBlock = 16 * 1024;  // stacks
 
 template <class... Ids>
 std::uint64_t key_of(Ids... ids) {
@@ -190,11 +189,10 @@ void SharedDictionary::adopt(Snapshot& snapshot) {
   add_all(label_sets_, 1, d.labels.size(),
           [&](std::size_t row) { return key_of_labels(d.labels.labels(LabelSetId{static_cast<std::uint32_t>(row)})); });
   const std::vector<Hash128>& stacks = d.stacks.hash;
-  constexpr std::size_t kAhead = 16;
-  add_all(stacks_, 1, stacks.size(), [&](std::size_t row) {
-    if (row + kAhead < stacks.size()) stacks_.prefetch(keyed_hash(stacks[row + kAhead]));
-    return keyed_hash(stacks[row]);
-  });
+  stacks_ = {};
+  stacks_.add_all(
+      stacks.size(), [&](std::uint32_t row) { return keyed_hash(stacks[row]); },
+      [&](std::uint32_t a, std::uint32_t b) { return stacks[a] == stacks[b]; });
 }
 
 std::optional<SharedDictionary::Known> SharedDictionary::know_most(const Dictionary& other) const {
@@ -208,12 +206,12 @@ std::optional<SharedDictionary::Known> SharedDictionary::know_most(const Diction
   }
   constexpr std::size_t kAhead = 16;
   const std::vector<Hash128>& hash = other.stacks.hash;
-  Known known(hash.size());
+  Known known;
+  resize_on_all_cores(known, hash.size());
   std::atomic<std::size_t> count = 0;
-  for_each_parallel((hash.size() + kBlock - 1) / kBlock, hash.size(), [&](std::size_t block) {
+  for_each_block(hash.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
     std::size_t own = 0;
-    const std::size_t end = std::min(hash.size(), (block + 1) * kBlock);
-    for (std::size_t s = block * kBlock; s < end; ++s) {
+    for (std::size_t s = begin; s < end; ++s) {
       if (s + kAhead < end) stacks_.prefetch(keyed_hash(hash[s + kAhead]));
       known[s] = find_stack(hash[s]);
       own += known[s] != HashIndex::kAbsent ? 1U : 0U;
@@ -248,11 +246,13 @@ void SharedDictionary::move(Snapshot& snapshot, Known known) {
   Rows rows(*this);
   DictionaryMover<Rows> mover(*snapshot.dictionary, rows);
   SampleTable& samples = snapshot.samples;
-  for (StackId& stack : samples.stack) {
+  for (const StackId stack : samples.stack) {
     std::uint32_t& here = known[index_of(stack)];
     if (here == HashIndex::kAbsent) here = rows.stack(stack, snapshot.dictionary->stacks, mover);
-    stack = StackId{here};
   }
+  for_each_block(samples.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) samples.stack[row] = StackId{known[index_of(samples.stack[row])]};
+  });
   for (LabelSetId& labels : samples.labels) labels = mover.labels(labels);
   for (Mapping& mapping : snapshot.mappings) mapping.module = mover.module(mapping.module);
   // Rows are sorted by number, and the numbers are others now.

@@ -13,8 +13,7 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr std::size_t kBlock = 16384;
-constexpr std::size_t kShares = 4;  ///< of the rows that did not change, side by side
+constexpr std::size_t kShares = 16;  ///< of the rows that did not change, side by side
 constexpr std::uint32_t kNone = HashIndex::kAbsent;
 
 std::uint64_t hash_of(std::span<const std::uint32_t> path) {
@@ -22,43 +21,6 @@ std::uint64_t hash_of(std::span<const std::uint32_t> path) {
   for (const std::uint32_t function : path) hash = (hash ^ function) * 0x9e3779b97f4a7c15U;
   return mix64(hash);
 }
-
-/// Finds equal paths among those known so far.
-class PathTable {
- public:
-  PathTable(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions)
-      : paths_(paths), functions_(functions) {}
-
-  void reserve(std::size_t expected) { index_.reserve(expected); }
-  void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
-
-  /// The path's number; a path that is not in the table gets the next one.
-  std::uint32_t add(std::span<const std::uint32_t> path, std::uint64_t hash) {
-    const std::uint32_t known = find(path, hash);
-    if (known != kNone) return known;
-    const auto number = static_cast<std::uint32_t>(paths_.size());
-    index_.insert(hash, number);
-    GrowthPath& added = paths_.emplace_back();
-    added.first_function = static_cast<std::uint32_t>(functions_.size());
-    added.functions = static_cast<std::uint32_t>(path.size());
-    functions_.insert(functions_.end(), path.begin(), path.end());
-    return number;
-  }
-
-  /// The path's number; kNone for one that is not in the table.
-  std::uint32_t find(std::span<const std::uint32_t> path, std::uint64_t hash) const {
-    return index_.find(hash, [&](std::uint32_t number) {
-      const GrowthPath& known = paths_[number];
-      return known.functions == path.size() &&
-             std::equal(path.begin(), path.end(), functions_.begin() + known.first_function);
-    });
-  }
-
- private:
-  std::vector<GrowthPath>& paths_;
-  std::vector<std::uint32_t>& functions_;
-  HashIndex index_;
-};
 
 /// Rules out most paths that were not added, by looking at three of their functions only.
 class PathFilter {
@@ -125,19 +87,21 @@ struct GrowthPaths::Parted {
   };
   std::vector<std::uint32_t> changed;
   std::vector<Row> by_key;
-  PathTable table;
+  HashIndex table;  ///< of the paths of changed rows, by their number
   PathFilter filter;
-
-  Parted(std::vector<GrowthPath>& paths, std::vector<std::uint32_t>& functions) : table(paths, functions) {}
 };
 
 void GrowthPaths::part(const GrowthReport& report, Parted& out) {
-  out.by_key.resize(report.stacks.size());
-  for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
-    const bool changed = is_changed(report, row);
-    if (changed) out.changed.push_back(row);
-    out.by_key[report.rows[row].key] = {changed ? 0 : peak_of(report, row), row, changed};
-  }
+  resize_on_all_cores(out.by_key, report.stacks.size());
+  std::vector<std::vector<std::uint32_t>> blocks(blocks_of(report.rows.size()));
+  for_each_block(report.rows.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const bool changed = is_changed(report, row);
+      if (changed) blocks[block].push_back(static_cast<std::uint32_t>(row));
+      out.by_key[report.rows[row].key] = {changed ? 0 : peak_of(report, row), static_cast<std::uint32_t>(row), changed};
+    }
+  });
+  for (const auto& block : blocks) out.changed.insert(out.changed.end(), block.begin(), block.end());
 }
 
 GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
@@ -145,7 +109,7 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   function_count_ = report.view->function_count();
   if (function_count_ == 0) return;
   types_ = has_types(report);
-  Parted parted(paths_, functions_);
+  Parted parted;
   part(report, parted);
   std::vector<std::uint32_t> path_of_row(report.rows.size(), kNone);
   read_changed(parted, path_of_row);
@@ -160,41 +124,71 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
     std::uint32_t begin = 0, size = 0;  ///< in the block of its key
   };
   const std::size_t keys = parted.by_key.size();
-  std::vector<Place> place(keys);
-  std::vector<std::vector<std::uint32_t>> blocks((keys + kBlock - 1) / kBlock);
-  for_each_parallel(blocks.size(), parted.changed.size(), [&](std::size_t b) {
+  std::vector<Place> places;
+  resize_on_all_cores(places, keys);
+  std::vector<std::vector<std::uint32_t>> blocks(blocks_of(keys));
+  for_each_block(keys, [&](std::size_t block, std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> path;
-    std::vector<std::uint32_t>& all = blocks[b];
-    for (std::size_t key = b * kBlock; key < std::min(keys, (b + 1) * kBlock); ++key) {
+    std::vector<std::uint32_t>& all = blocks[block];
+    for (std::size_t key = begin; key < end; ++key) {
       if (!parted.by_key[key].changed) continue;
       report_->view->own_path(report_->stacks[key], path);
-      place[key] = {hash_of(path), static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(path.size())};
+      places[key] = {hash_of(path), static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(path.size())};
       all.insert(all.end(), path.begin(), path.end());
     }
   });
-  std::size_t all_functions = 0;
-  for (const auto& block : blocks) all_functions += block.size();
-  functions_.reserve(all_functions);
-  prefer_large_pages(functions_.data(), functions_.capacity() * sizeof(functions_[0]));
-  parted.table.reserve(parted.changed.size());
-  parted.filter.reserve(parted.changed.size());
-  constexpr std::size_t kAhead = 16;
   const auto key_of = [&](std::size_t i) { return report_->rows[parted.changed[i]].key; };
-  for (std::size_t i = 0; i < parted.changed.size(); ++i) {
-    if (i + 2 * kAhead < parted.changed.size()) __builtin_prefetch(&place[key_of(i + 2 * kAhead)]);
-    if (i + kAhead < parted.changed.size()) parted.table.prefetch(place[key_of(i + kAhead)].hash);
+  const auto path_of = [&](std::size_t i) {
     const std::uint32_t key = key_of(i);
-    if (place[key].size == 0) continue;
-    const std::span<const std::uint32_t> path(blocks[key / kBlock].data() + place[key].begin, place[key].size);
-    path_of_row[parted.changed[i]] = parted.table.add(path, place[key].hash);
-    parted.filter.add(path);
+    return std::span<const std::uint32_t>(blocks[key / kBlockRows]).subspan(places[key].begin, places[key].size);
+  };
+  const std::vector<std::uint32_t> first = parted.table.add_all(
+      parted.changed.size(), [&](std::uint32_t i) { return places[key_of(i)].hash; },
+      [&](std::uint32_t a, std::uint32_t b) { return std::ranges::equal(path_of(a), path_of(b)); });
+
+  std::vector<std::uint32_t> first_with_path;
+  std::uint32_t functions = 0;
+  paths_.reserve(first.size());
+  for (std::uint32_t i = 0; i < first.size(); ++i) {
+    const auto size = static_cast<std::uint32_t>(path_of(i).size());
+    if (size == 0) continue;
+    std::uint32_t& number = path_of_row[parted.changed[i]];
+    if (first[i] != i) {
+      number = path_of_row[parted.changed[first[i]]];
+      continue;
+    }
+    number = static_cast<std::uint32_t>(paths_.size());
+    GrowthPath& added = paths_.emplace_back();
+    added.first_function = functions;
+    added.functions = size;
+    functions += size;
+    first_with_path.push_back(i);
   }
+  resize_on_all_cores(functions_, functions);
+  for_each_block(paths_.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      std::ranges::copy(path_of(first_with_path[p]),
+                        functions_.begin() + static_cast<std::ptrdiff_t>(paths_[p].first_function));
+    }
+  });
+  // A row without a path has no number: it is found under any, and then its path differs.
+  parted.table.renumber([&](std::uint32_t i) {
+    const std::uint32_t number = path_of_row[parted.changed[i]];
+    return number == kNone ? 0 : number;
+  });
+  if (parted.changed.size() == report_->rows.size()) return;
+  parted.filter.reserve(paths_.size());
+  for (const GrowthPath& path : paths_) parted.filter.add(this->functions(path));
 }
 
 /// Of what did not change only the bytes matter, unless it shares a path with what did.
 void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& path_of_row) {
   const std::size_t keys = parted.by_key.size();
-  std::vector<std::vector<Level>> shares(keys < kBlock ? 1 : kShares);
+  const auto find = [&](std::span<const std::uint32_t> path) {
+    return parted.table.find(hash_of(path),
+                             [&](std::uint32_t number) { return std::ranges::equal(functions(paths_[number]), path); });
+  };
+  std::vector<std::vector<Level>> shares(keys < kBlockRows ? 1 : kShares);
   for_each_parallel(shares.size(), keys, [&](std::size_t share) {
     std::vector<Level>& through = shares[share];
     through.assign(function_count_, {});
@@ -205,7 +199,7 @@ void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& p
       if (changed || row == kNone) continue;
       report_->view->own_path(report_->stacks[key], path);
       if (path.empty()) continue;
-      if (parted.filter.may_hold(path)) path_of_row[row] = parted.table.find(path, hash_of(path));
+      if (parted.filter.may_hold(path)) path_of_row[row] = find(path);
       if (path_of_row[row] != kNone) continue;
       for (const std::uint32_t function : path) through[function].bytes += peak;
       ++through[path.back()].ends;

@@ -60,9 +60,8 @@ LabelSetId LabelSets::resolve(std::uint32_t row, const ProfileTables& tables, Sn
 
 LabelSetId LabelSets::decode(std::uint32_t row, const ProfileTables& tables, SnapshotBuilder& builder) {
   const std::uint64_t offset = offset_[row];
-  const std::string_view fields = std::string_view(bytes_).substr(end_[row - 1], end_[row] - end_[row - 1]);
   std::vector<Label> set;
-  read_message(fields, offset, "label", [&](protozero::pbf_reader& in) {
+  read_message(fields(row), offset, "label", [&](protozero::pbf_reader& in) {
     while (in.next()) {
       const RawLabel raw = read_label(in.get_message());
       const std::string_view key = tables.text(raw.key, offset);

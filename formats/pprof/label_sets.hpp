@@ -18,6 +18,11 @@ class LabelSets {
   /// are in the sample at `offset`. Equal bytes, equal row; row 0 is no labels.
   std::uint32_t row_of(std::string_view fields, std::uint64_t offset);
   std::size_t size() const { return hash_.size(); }
+  /// What was given to row_of() when it returned the row first; not of row 0.
+  std::string_view fields(std::uint32_t row) const {
+    return std::string_view(bytes_).substr(end_[row - 1], end_[row] - end_[row - 1]);
+  }
+  std::uint64_t offset(std::uint32_t row) const { return offset_[row]; }
 
   /// The set in the model; decodes it when first asked.
   /// Throws Failure.

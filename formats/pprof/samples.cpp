@@ -1,9 +1,11 @@
 #include "formats/pprof/samples.hpp"
 
-#include <algorithm>
-#include <array>
+#include <atomic>
+#include <mutex>
+#include <utility>
 
 #include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
 #include "snapdiff/checked.hpp"
@@ -12,7 +14,6 @@
 namespace snapdiff::formats::pprof {
 namespace {
 
-constexpr std::size_t kForgetStep = 4 * kHugePage;  // bytes: few calls, and little text left behind
 constexpr std::size_t kMaxRows = 0xfffffff0;
 
 void check_size(const SampleContext& context, std::uint64_t offset) {
@@ -28,18 +29,18 @@ class ExpansionBudget {
  public:
   explicit ExpansionBudget(std::uint64_t input_bytes) : most_(kFreeFrames + kFramesPerByte * input_bytes) {}
   void spend(std::size_t frames, std::uint64_t offset) {
-    spent_ += frames;
-    if (spent_ <= most_) return;
+    if (spent_.fetch_add(frames, std::memory_order_relaxed) + frames <= most_) return;
     fail(ErrorCode::limit,
          "stacks expand to too many frames: expected at most " + std::to_string(most_) + " for an input of this size",
          offset);
   }
+  void begin_again() { spent_ = 0; }
 
  private:
   static constexpr std::uint64_t kFreeFrames = 16 * 1024 * 1024;
   static constexpr std::uint64_t kFramesPerByte = 4;
   std::uint64_t most_;
-  std::uint64_t spent_ = 0;
+  std::atomic<std::uint64_t> spent_ = 0;
 };
 
 void check_value_count(std::size_t values, std::size_t columns, std::uint64_t offset) {
@@ -52,34 +53,136 @@ void check_value_count(std::size_t values, std::size_t columns, std::uint64_t of
   }
 }
 
-/// Turns values into those of the columns' units.
-class RowWriter {
+/// The value in the unit of its column.
+std::int64_t scaled(const ColumnPlan& column, std::int64_t value, std::uint64_t offset) {
+  std::int64_t out = 0;
+  if (!__builtin_mul_overflow(value, column.factor, &out)) return out;
+  fail(ErrorCode::limit, "value of " + column.type.name + " is beyond 2^63-1 bytes", offset);
+}
+
+/// Gives memory of the input back up to the first block that is not finished.
+class Forgetting {
  public:
-  explicit RowWriter(const SampleContext& context) : context_(context) {
-    for (const ColumnPlan& column : context.columns) scale_ = scale_ || column.factor != 1;
+  Forgetting(Input& input, const std::vector<SampleSpan>& spans)
+      : input_(input), spans_(spans), finished_(blocks_of(spans.size()), false) {}
+  void finished(std::size_t block) {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    finished_[block] = true;
+    while (next_ < finished_.size() && finished_[next_]) ++next_;
+    if (next_ < finished_.size()) forget(input_, spans_[next_ * kBlockRows].begin);
   }
-  void add(StackId stack, LabelSetId labels, std::span<const std::int64_t> values, std::uint64_t offset) {
-    if (scale_) values = scaled(values, offset);
-    for (const std::int64_t value : values) has_negative_ = has_negative_ || value < 0;
-    context_.builder.add_row(stack, labels, values);
-  }
-  bool has_negative() const { return has_negative_; }
 
  private:
-  std::span<const std::int64_t> scaled(std::span<const std::int64_t> values, std::uint64_t offset) {
-    scaled_.resize(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (__builtin_mul_overflow(values[i], context_.columns[i].factor, &scaled_[i])) {
-        fail(ErrorCode::limit, "value of " + context_.columns[i].type.name + " is beyond 2^63-1 bytes", offset);
-      }
-    }
-    return scaled_;
+  Input& input_;
+  const std::vector<SampleSpan>& spans_;
+  std::mutex mutex_;
+  std::vector<bool> finished_;
+  std::size_t next_ = 0;
+};
+
+/// Samples that all lie in memory. Each block of them is decoded by one thread.
+class SampleBlocks {
+ public:
+  SampleBlocks(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context)
+      : whole_(whole), spans_(spans), context_(context), budget_(context.input_bytes) {
+    labels_.resize(blocks_of(spans.size()));
+    resize_on_all_cores(set_, spans.size());
+    values_.resize(context.columns.size());
+    for (std::vector<std::int64_t>& column : values_) resize_on_all_cores(column, spans.size());
   }
 
+  SampleRemarks add() {
+    for_each_block(spans_.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) { read_rows(block, begin, end); });
+    const bool has_base = resolve_labels();
+    Forgetting forgetting(context_.input, spans_);
+    const auto read = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
+      constexpr std::size_t kTogether = 65'536;  // threads that spent each stack on its own would wait for each other
+      std::size_t unspent = 0;
+      read_stacks(begin, end, [&](std::size_t sample, const FrameScratch& frames) {
+        unspent += frames.size();
+        if (unspent >= kTogether || sample + 1 == end) budget_.spend(std::exchange(unspent, 0), spans_[sample].begin);
+        take(sample, frames.view());
+      });
+    };
+    const auto read_again = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
+      read_stacks(begin, end, [&](std::size_t sample, const FrameScratch& frames) { take(sample, frames.view()); });
+      forgetting.finished(begin / kBlockRows);
+    };
+    std::vector<StackId> stacks = context_.builder.stacks(spans_.size(), read, read_again);
+    context_.builder.set_rows(std::move(stacks), std::move(set_), std::move(values_));
+    return {has_negative_, has_base};
+  }
+
+  /// Throws the failure of the first sample that has one, if any has.
+  void check_in_order() {
+    budget_.begin_again();
+    for (std::size_t sample = 0; sample < spans_.size(); ++sample) {
+      read_rows(sample / kBlockRows, sample, sample + 1);
+      read_stacks(sample, sample + 1,
+                  [&](std::size_t, const FrameScratch& frames) { budget_.spend(frames.size(), spans_[sample].begin); });
+    }
+  }
+
+ private:
+  std::string_view payload(std::size_t sample) const {
+    return whole_.substr(spans_[sample].begin, spans_[sample].size);
+  }
+
+  /// Values and label sets of samples of one block.
+  void read_rows(std::size_t block, std::size_t begin, std::size_t end) {
+    SampleParts parts;
+    for (std::size_t sample = begin; sample < end; ++sample) {
+      const std::uint64_t offset = spans_[sample].begin;
+      parts.decode(payload(sample), offset, [](const char*, const char*) {});
+      check_value_count(parts.values().size(), context_.columns.size(), offset);
+      for (std::size_t c = 0; c < values_.size(); ++c) {
+        values_[c][sample] = scaled(context_.columns[c], parts.values()[c], offset);
+        if (parts.values()[c] < 0) has_negative_.store(true, std::memory_order_relaxed);
+      }
+      set_[sample] = LabelSetId{labels_[block].row_of(parts.label_fields(), offset)};
+    }
+  }
+
+  template <class Take>
+  void read_stacks(std::size_t begin, std::size_t end, Take take) const {
+    SampleParts parts;
+    FrameScratch frames;
+    for (std::size_t sample = begin; sample < end; ++sample) {
+      const std::uint64_t offset = spans_[sample].begin;
+      frames.clear();
+      parts.decode(payload(sample), offset,
+                   [&](const char* p, const char* last) { context_.locations.append_frames(p, last, offset, frames); });
+      take(sample, frames);
+    }
+  }
+
+  /// Sets of the blocks become those of the profile, numbered as they come. Returns whether one is that of a base.
+  bool resolve_labels() {
+    LabelSets all;
+    std::vector<std::vector<LabelSetId>> of_block;
+    for (const LabelSets& block : labels_) {
+      std::vector<LabelSetId>& known = of_block.emplace_back(1, LabelSetId{});
+      for (std::uint32_t row = 1; row < block.size(); ++row)
+        known.push_back(
+            all.resolve(all.row_of(block.fields(row), block.offset(row)), context_.tables, context_.builder));
+    }
+    labels_.clear();
+    if (all.size() == 1) return false;
+    for_each_block(spans_.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t sample = begin; sample < end; ++sample) set_[sample] = of_block[block][index_of(set_[sample])];
+    });
+    return all.found_base();
+  }
+
+  std::string_view whole_;
+  const std::vector<SampleSpan>& spans_;
   const SampleContext& context_;
-  bool scale_ = false;
-  bool has_negative_ = false;
-  std::vector<std::int64_t> scaled_;
+  ExpansionBudget budget_;
+  std::vector<LabelSets> labels_;                  // of each block
+  std::vector<LabelSetId> set_;                    // by sample: of its block, then of the profile
+  std::vector<std::vector<std::int64_t>> values_;  // by column and sample
+  std::atomic<bool> has_negative_ = false;
 };
 
 }  // namespace
@@ -98,52 +201,14 @@ void SampleParts::add_label_field(const char* begin, const char* end) {
 }
 
 SampleRemarks add_samples(std::string_view whole, const std::vector<SampleSpan>& spans, const SampleContext& context) {
-  // One sample is decoded ahead of the one that is interned: see SnapshotBuilder::prepare_stack().
-  struct Decoded {
-    SampleParts parts;
-    FrameScratch frames;
-    Hash128 hash;
-    std::uint64_t offset = 0;
-  };
-  std::array<Decoded, 2> decoded;
-  ExpansionBudget budget(context.input_bytes);
-  RowWriter rows(context);
-  LabelSets labels;
-  const auto decode = [&](const SampleSpan& span, Decoded& out) {
-    out.offset = span.begin;
-    out.frames.clear();
-    out.parts.decode(whole.substr(span.begin, span.size), out.offset, [&](const char* p, const char* end) {
-      context.locations.append_frames(p, end, out.offset, out.frames);
-    });
-    budget.spend(out.frames.size(), out.offset);
-    check_value_count(out.parts.values().size(), context.columns.size(), out.offset);
-    out.hash = context.builder.prepare_stack(out.frames.view());
-  };
-  const auto intern = [&](const Decoded& in) {
-    const StackId stack = context.builder.stack(in.frames.view(), in.hash);
-    const std::uint32_t set = labels.row_of(in.parts.label_fields(), in.offset);
-    rows.add(stack, labels.resolve(set, context.tables, context.builder), in.parts.values(), in.offset);
-    check_size(context, in.offset);
-  };
-
-  std::uint64_t bytes = 0;
-  for (const SampleSpan& span : spans) bytes += span.size;
-  // A frame takes two bytes or more of a large profile; memory that stays unused is never touched.
-  context.builder.reserve_stacks(spans.size(), static_cast<std::size_t>(bytes / 2));
-  context.builder.reserve_rows(spans.size());
-  const StackTable& stacks = context.builder.dictionary().stacks;
-  prefer_large_pages(stacks.frame.data(), stacks.frame.capacity() * sizeof(FrameId));
-  std::size_t forgotten = 0;
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    decode(spans[i], decoded[i % 2]);
-    if (i == 0) continue;
-    intern(decoded[(i - 1) % 2]);
-    if (spans[i].begin < forgotten + kForgetStep) continue;
-    forgotten = spans[i].begin;
-    forget(context.input, forgotten);
+  SampleBlocks blocks(whole, spans, context);
+  try {
+    return blocks.add();
+  } catch (const Failure&) {
+    // Threads meet faults in any order.
+    SampleBlocks(whole, spans, context).check_in_order();
+    throw;
   }
-  if (!spans.empty()) intern(decoded[(spans.size() - 1) % 2]);
-  return {rows.has_negative(), labels.found_base()};
 }
 
 void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
@@ -221,13 +286,15 @@ SampleRemarks StreamedSamples::finish(const SampleContext& context) {
   if (empty()) return {};
   check_value_count(values_per_sample_, context.columns.size(), first_offset_);
   const std::vector<StackId> stacks = resolve_stacks(context);
-  RowWriter writer(context);
+  std::vector<std::int64_t> values(values_per_sample_);
   for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const std::uint64_t offset = stack_offset_[rows_[row].stack];
+    for (std::size_t c = 0; c < values.size(); ++c)
+      values[c] = scaled(context.columns[c], values_[row * values_per_sample_ + c], offset);
     const LabelSetId set = labels_.resolve(rows_[row].labels, context.tables, context.builder);
-    writer.add(stacks[rows_[row].stack], set, std::span(values_).subspan(row * values_per_sample_, values_per_sample_),
-               stack_offset_[rows_[row].stack]);
+    context.builder.add_row(stacks[rows_[row].stack], set, values);
   }
-  return {has_negative_ || writer.has_negative(), labels_.found_base()};
+  return {has_negative_, labels_.found_base()};
 }
 
 }  // namespace snapdiff::formats::pprof

@@ -68,13 +68,32 @@ TEST_CASE("builder: unsymbolized frames are told apart by module, build id and o
   CHECK(b.frame(spec) != first);
 }
 
-TEST_CASE("builder: a stack prepared ahead is the same stack") {
-  SnapshotBuilder b;
-  b.reserve_stacks(100, 200);
-  const std::vector<FrameId> frames = {frame(b, "malloc"), frame(b, "main")};
-  const Hash128 hash = b.prepare_stack(frames);
-  CHECK(b.stack(frames, hash) == b.stack(frames));
-  CHECK(b.dictionary().stacks.hash[index_of(b.stack(frames))] == hash);
+TEST_CASE("builder: many stacks at once are the stacks that come one after the other") {
+  constexpr std::size_t kStacks = 70'000;  // several blocks, most stacks twice or more often
+  SnapshotBuilder one, many;
+  std::vector<FrameId> names;
+  for (int i = 0; i < 40; ++i) {
+    names.push_back(frame(one, "f" + std::to_string(i)));
+    CHECK(frame(many, "f" + std::to_string(i)) == names.back());
+  }
+  const auto frames_of = [&](std::size_t stack) {
+    std::vector<FrameId> out;
+    for (std::size_t rest = stack % 30'011; rest != 0; rest /= 37) out.push_back(names[rest % 37]);
+    return out;
+  };
+  std::vector<StackId> expected;
+  for (std::size_t stack = 0; stack < kStacks; ++stack) expected.push_back(one.stack(frames_of(stack)));
+  const auto read = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
+    for (std::size_t stack = begin; stack < end; ++stack) take(stack, frames_of(stack));
+  };
+  CHECK(many.stacks(kStacks, read, read) == expected);
+  const StackTable& a = one.dictionary().stacks;
+  const StackTable& b = many.dictionary().stacks;
+  CHECK(a.begin == b.begin);
+  CHECK(a.frame == b.frame);
+  CHECK(a.hash == b.hash);
+  CHECK(many.stack(frames_of(12'345)) == expected[12'345]);
+  CHECK(many.stack(std::vector<FrameId>(50, names[0])) == StackId{static_cast<std::uint32_t>(a.size())});
 }
 
 TEST_CASE("builder: an empty stack is the pseudo stack [no stack recorded]") {
