@@ -1,6 +1,6 @@
 """What a release does to a program: each edit takes a copy of it and a source of chance. Numbers of steps stay."""
 
-from program import File, Function, Step
+from program import Function, Step, make, paths  # noqa: F401 (run.py takes the last two from here)
 
 
 def comment_top(program, rng):

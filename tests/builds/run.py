@@ -14,17 +14,19 @@ import edits
 import languages as lang
 import program as programs
 import score as scores
+import stages
 
 OFTEN = "comment_top lines_inside lines_between lines_gone swap_sites reorder rename move_function split_helper " \
         "inline_callee parameter move_files rename_files middleware release".split()
 
 
 def plan():
-    """(language, edit) -> old build, new build, edit of the source, whether the new one lies elsewhere."""
+    """(language, edit) -> old build, new build, edit of the source, whether the new one lies elsewhere, and the module that
+    makes the program and edits it."""
     out = {}
 
-    def add(name, edit, old, new, change="nothing", elsewhere=False):
-        out[name, edit] = (old, new, change, elsewhere)
+    def add(name, edit, old, new, change="nothing", elsewhere=False, kind=edits):
+        out[name, edit] = (old, new, change, elsewhere, kind)
 
     for edit in OFTEN + ["rename_space", "rename_type"]:
         add("C++", edit, lang.Cpp(), lang.Cpp(), edit)
@@ -54,6 +56,9 @@ def plan():
                        (lang.Rust, "Rust")):
         add(name, "nothing", make(), make())
         add(name, "elsewhere", make(), make(), "nothing", True)
+    for make in (lang.StagesGo, lang.StagesNode, lang.StagesPython):
+        for edit in stages.EDITS + ["nothing"]:
+            add(make.name, edit, make(), make(), edit, kind=stages)
     return out
 
 
@@ -101,19 +106,19 @@ def planted_table(table, new_site, sibling, seed):
 
 def one_pair(task):
     name, edit, seed, snapdiff, keep, verbose = task
-    old_build, new_build, change, elsewhere = plan()[name, edit]
+    old_build, new_build, change, elsewhere, kind = plan()[name, edit]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="builds-"))
     try:
-        program = programs.make(seed)
-        table = programs.paths(program, seed)
+        program = kind.make(seed)
+        table = kind.paths(program, seed)
         rng = random.Random(f"{seed} {edit} {name}")
         other = program.copy()
         planted = []
         again = programs.run_again(table, seed + 1)
         if change != "nothing":
-            site, sibling = edits.grow(other, rng, {p.steps[-1] for p in table})
+            site, sibling = kind.grow(other, rng, {p.steps[-1] for p in table})
             again, planted = planted_table(table, site, sibling, seed)
-            getattr(edits, change)(other, rng)
+            getattr(kind, change)(other, rng)
         target = pathlib.Path(keep) / f"{name}.{edit}.{seed}".replace(" ", "_") if keep else None
         maker = Maker(folder, target if target and target.exists() else None)
         a, symbols_a = maker.profile(old_build, program, table, "old", "build")

@@ -6,5 +6,6 @@ from languages.language import Missing
 from languages.node import Node
 from languages.python import Python
 from languages.rust import Rust
+from languages.stages import StagesGo, StagesNode, StagesPython
 
-__all__ = ["Cpp", "CppText", "Go", "Missing", "Node", "Python", "Rust"]
+__all__ = ["Cpp", "CppText", "Go", "Missing", "Node", "Python", "Rust", "StagesGo", "StagesNode", "StagesPython"]
