@@ -1,8 +1,12 @@
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "analyzer/cli/addresses.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
+#include "analyzer/cli/match_text.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/cli/written_answer.hpp"
@@ -40,6 +44,14 @@ std::string answer(const Loaded& loaded, const DiffOptions& options, const repor
                               style);
 }
 
+int explain_row(const session::Compared& compared, const Options& options, std::size_t place) {
+  const std::vector<SnapshotRef> refs = compared.loaded.refs();
+  if (refs.size() != 2) fail({ErrorCode::usage, "--explain-match needs two snapshots"});
+  const diff::MatchExplanation why = value_or_throw(diff::explain_match(refs[0], refs[1], compared.options, place));
+  value_or_throw(print_report(match_text(why, place), report::Form::text));
+  return tell_notes(compared.loaded, options);
+}
+
 int show_single(const session::Compared& compared, const Options& options, const report::Style& style) {
   if (asks_for_counters(compared.loaded.refs(), options)) return show_counters(compared.loaded, options, style);
   const TopReport report = value_or_throw(session::top_of(compared.loaded.snapshots.front().ref, compared.options));
@@ -66,6 +78,9 @@ int run_diff(const Arguments& arguments) {
       kTakesOperands | kFetches | kTakesSeries | kTakesView | kTakesRows | kTakesForm | kReadsFiles | kTakesSymbols);
   line.flag("--steps", options.steps, "a table for each step of a series");
   line.flag("--counters", options.counters, "growth of counters (HeapSys, rss) instead of stacks");
+  std::optional<std::size_t> explained;
+  line.count("--explain-match", explained, {1, std::numeric_limits<std::int32_t>::max()},
+             "why row N of the table was matched with another build's, or not");
   add_file_options(line, options);
   if (const auto code = line.parse(arguments)) return *code;
   fetch_operands(options);
@@ -77,6 +92,7 @@ int run_diff(const Arguments& arguments) {
   const session::Compared compared =
       open_compared(options, terminal, session::Fallback::snapshots,
                     options.operands.size() <= 2 || picture ? store::Parts::allocator : store::Parts::rows);
+  if (explained) return explain_row(compared, options, *explained - 1);
   if (compared.loaded.snapshots.size() == 1 && !picture) return show_single(compared, options, style);
 
   session::Recording recording(session::choose_store(options.db), compared.loaded, compared.options, options.series);

@@ -71,8 +71,9 @@ struct Comparison {
   std::vector<std::uint32_t> row_of_unit;
   std::vector<MatchTier> coarse_tier;  ///< of rows of several units, at the unit that stands for it
   std::uint64_t possible_pairs = 0;
-  std::vector<std::uint8_t> other_build;  ///< per side: another build than the one before; empty: nobody looked
-  std::vector<RenamedFunction> renamed;   ///< of each two consecutive sides, most stacks first
+  std::vector<std::uint8_t>
+      other_build;  ///< per side: rebuild::Evidence of another build than before; empty: nobody looked
+  std::vector<RenamedFunction> renamed;  ///< of each two consecutive sides, most stacks first
 
   std::optional<SinceBaseline> since_baseline;  ///< set where both ends are of one process
 

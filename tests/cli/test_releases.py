@@ -175,6 +175,31 @@ class SideBySide(CliTest):
         self.assertRegex(out, r"(?m)^    f0  server.cc:100 +=$")
         self.assertRegex(out, r"(?m)^    … 4 frames alike$")
 
+    def test_a_row_says_why_it_was_matched(self):
+        out, _ = self.run_it("diff", *self.files, "--explain-match", "1")
+        lines = out.splitlines()
+        self.assertLessEqual(len(lines), 10, out)
+        self.assertRegex(lines[0], r"^row 1 +Session::Session server.cc:19 < Store::insert server.cc:38 < open_session ")
+        self.assertRegex(lines[1], r"^values +6.25 KiB → 381 KiB$")
+        self.assertRegex(lines[2], r"^builds +two: a function has none of its old lines$")
+        self.assertRegex(out, r"(?m)^before +Session::Session server.cc:12 < Cache::put server.cc:31 < ")
+        self.assertRegex(out, r"(?m)^score +1.00 = 2 × \(4 equal sites ")
+
+    def test_a_new_row_names_the_stacks_that_are_most_like_it(self):
+        leak = [("Session::Session", "server.cc", 19), ("brand_new", "new.cc", 5), ("serve", "main.cc", 47), ("main", "main.cc", 97)]
+        rows = [(leak, [9000, 9_000_000]), ([("parse", "server.cc", 19), ("serve", "main.cc", 47), ("main", "main.cc", 97)], [50, 20_000])]
+        old = self.write("old.pb.gz", pprof(INUSE, [([("parse", "server.cc", 12), ("serve", "main.cc", 40), ("main", "main.cc", 90)],
+                                                    [50, 20_000])]))
+        out, _ = self.run_it("diff", old, self.write("new.pb.gz", pprof(INUSE, rows)), "--explain-match", "1")
+        self.assertLessEqual(len(out.splitlines()), 10, out)
+        self.assertRegex(out, r"(?m)^matched +unmatched \(new or gone\)$")
+        self.assertRegex(out, r"(?m)^  row 2 +0.80 another function allocates: parse server.cc:12 < serve main.cc:40 < main main.cc:90$")
+        self.assertRegex(out, r"(?m)^- only +parse server.cc:12$")
+
+    def test_a_row_that_does_not_exist_has_no_reason(self):
+        _, err = self.run_it("diff", *self.files, "--explain-match", "99", code=2)
+        self.assertIn("row 99 does not exist, expected 1 to 10", err)
+
     def test_very_deep_stacks_end(self):
         def build(moved, prefix):
             deep = [("Session::Session", "server.cc", 12 + moved)]
@@ -291,6 +316,23 @@ class Strictly(CliTest):
         self.assertNotIn("in common", out + err)
         out, _ = self.run_it(more, only_old)
         self.assertIn("no stack in common: two different programs?", out)
+
+
+class SameAnswer(CliTest):
+    """What is matched depends on neither the order of the samples nor that of the operands."""
+
+    def rows(self, before, after, mirrored=False):
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "pprof", "two-builds")
+        files = [os.path.join(data, name + ".pb") for name in (before, after)]
+        rows = json.loads(self.run_it("diff", *files, "--as", "json", "-n", "0")[0])["rows"]
+        sides = ("current", "baseline") if mirrored else ("baseline", "current")
+        return sorted((row[sides[0]], row[sides[1]], row["tier"]) for row in rows)
+
+    def test_the_order_of_the_samples(self):
+        self.assertEqual(self.rows("order-a", "order-b"), self.rows("order-a2", "order-b2"))
+
+    def test_the_order_of_the_operands(self):
+        self.assertEqual(self.rows("mirror-a", "mirror-b"), self.rows("mirror-b", "mirror-a", mirrored=True))
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ LAYERS = {
 PUBLIC_HEADERS = {
     "formats": {"registry.hpp"},
     "analyzer/store": {"store.hpp", "sqlite_extension.hpp"},
-    "analyzer/diff": {"diff.hpp", "stack_rows.hpp"},
+    "analyzer/diff": {"diff.hpp", "explain_match.hpp", "stack_rows.hpp"},
     "analyzer/flame": {"flame_tree.hpp"},
     "analyzer/capture": {"capture.hpp"},
     "analyzer/http": {"exchange.hpp"},

@@ -8,27 +8,22 @@
 #include <numeric>
 
 #include "analyzer/diff/rebuild/most_of_others.hpp"
-#include "analyzer/diff/rebuild/objects.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAmbiguous = 0.3;       // an answer that is this near to the best is as good
-constexpr double kSameSizes = 0.5;       // of the sizes of the site that has fewer
-constexpr double kMostGrownSite = 0.1;   // of the size: a site whose objects grew by more has other objects
-constexpr double kOneGrown = 0.4;        // as like as sites that have this share of their sizes in common
-constexpr double kAllGrown = 0.9;        // the same, where several sizes grew by as much
-constexpr double kRounded = 0.25;        // of the size: objects that an allocator rounded up, or with a member more
-constexpr double kAsMany = 0.5;          // of the number of objects, between two runs
-constexpr double kShifted = 1;           // a line that moved as the functions above and below it did
-constexpr double kShiftChanges = 0.5;    // a line that moved as one of them did
-constexpr double kSameContexts = 0.5;    // of the stacks through two places
-constexpr double kOtherContexts = 0.6;   // of what the place has in common with its counterpart
-constexpr double kSameUse = 0.25;        // of the logarithm of the number of objects, in the mean of the runs
-constexpr double kOtherUse = 0.35;       // by which those of any other line are further off: of few runs, of more less
-constexpr double kFarUse = 1.5;          // of one run: more says no more, it may be a leak
-constexpr std::size_t kFewContexts = 3;  // on both sides, in the mean: fewer may be the same by chance
-constexpr std::size_t kReach = 4;        // lines that may be new or gone between two that are not
+constexpr double kAmbiguous = 0.3;      // an answer that is this near to the best is as good
+constexpr double kSameSizes = 0.5;      // of the sizes of the site that has fewer
+constexpr double kMostGrownSite = 0.1;  // of the size: a site whose objects grew by more has other objects
+constexpr double kOneGrown = 0.4;       // as like as sites that have this share of their sizes in common
+constexpr double kAllGrown = 0.9;       // the same, where several sizes grew by as much
+constexpr double kShifted = 1;          // a line that moved as the functions above and below it did
+constexpr double kShiftChanges = 0.5;   // a line that moved as one of them did
+constexpr double kSameUse = 0.25;       // of the logarithm of the number of objects, in the mean of the runs
+constexpr double kOtherUse = 0.35;      // by which those of any other line are further off: of few runs, of more less
+constexpr double kFarUse = 1.5;         // of one run: more says no more, it may be a leak
+constexpr std::size_t kFewRuns = 3;     // fewer may be the same by chance
+constexpr std::size_t kReach = 4;       // lines that may be new or gone between two that are not
 constexpr std::size_t kMostCells = 4'000'000;
 constexpr double kNever = -1e9;
 
@@ -48,23 +43,6 @@ template <class T>
 double overlap(std::span<const T> a, std::span<const T> b, T more = 0) {
   const std::size_t less = std::min(a.size(), b.size());
   return less == 0 ? 0 : static_cast<double>(common(a, b, more)) / static_cast<double>(less);
-}
-
-/// Of the least values of two sets, as many as fit, how many are in both: of all that one of them has.
-double share_of_both(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
-  if (a.size() + b.size() < 2 * kFewContexts) return 0;
-  const std::size_t most = std::max(a.size(), b.size());
-  std::size_t either = 0, both = 0;
-  for (std::size_t i = 0, j = 0; (i < a.size() || j < b.size()) && either < most; ++either) {
-    if (j == b.size() || (i < a.size() && a[i] < b[j])) {
-      ++i;
-    } else if (i == a.size() || b[j] < a[i]) {
-      ++j;
-    } else {
-      ++i, ++j, ++both;
-    }
-  }
-  return either == 0 ? 0 : static_cast<double>(both) / static_cast<double>(either);
 }
 
 /// How far the numbers of objects are off that the runs of functions through two places hold, of each the logarithm.
@@ -97,7 +75,7 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
     const double far = distance(in_a + 1, in_b + 1);
     if (far < kFarUse) off[near++] = far;
   }
-  if (runs < kFewContexts) return {};
+  if (runs < kFewRuns) return {};
   if (near == 0) return {kFarUse, kFarUse, static_cast<double>(runs)};
   std::sort(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(near));
   std::fill(off.begin() + static_cast<std::ptrdiff_t>(near), off.begin() + static_cast<std::ptrdiff_t>(runs), kFarUse);
@@ -105,7 +83,7 @@ OffUses off_uses(std::span<const Use> a, std::span<const Use> b) {
     return std::accumulate(off.begin(), off.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
            static_cast<double>(count);
   };
-  const std::size_t kept = runs == kFewContexts ? runs : runs - (runs + kFewContexts - 1) / 4;
+  const std::size_t kept = runs == kFewRuns ? runs : runs - (runs + kFewRuns - 1) / 4;
   return {mean(runs), mean(kept), static_cast<double>(runs)};
 }
 
@@ -117,26 +95,6 @@ double alike_sizes(std::span<const std::int64_t> a, std::span<const std::int64_t
   if (static_cast<double>(std::abs(grown)) > kMostGrownSite * static_cast<double>(std::min(a.front(), b.front())))
     return 0;
   return (a.size() == 1 || b.size() == 1 ? kOneGrown : kAllGrown) * overlap(a, b, grown);
-}
-
-/// How alike two positions are used, 0 to 3: by whom (`both`: of these both have), in how many stacks, for how much.
-double likely_same_use(const Position& x, const Position& y, std::size_t both) {
-  const std::size_t any = x.from.size() + y.from.size() - both;
-  const double callers = any == 0 ? 1 : static_cast<double>(both) / static_cast<double>(any);
-  const double stacks = static_cast<double>(std::min(x.stacks, y.stacks)) / std::max({x.stacks, y.stacks, 1U});
-  const double bytes = std::min(x.bytes, y.bytes) / std::max({x.bytes, y.bytes, 1.0});
-  return callers + stacks + 0.5 * bytes;
-}
-
-/// What is allocated at a position.
-Objects objects_of(const Position& p) {
-  if (p.sizes.empty() || p.sizes.front() <= 0) return {};
-  return {static_cast<double>(p.sizes.front()), static_cast<double>(p.sizes.back()), p.objects};
-}
-
-bool agree(const Objects& a, const Objects& b) {
-  return a.number > 0 && b.number > 0 && !differ_by(1 + kRounded, a.least, b.least) &&
-         !differ_by(1 + kRounded, a.most, b.most) && !differ_by(1 + kAsMany, a.number, b.number);
 }
 
 bool allocates(const Position& p) { return !p.next.empty() && p.next.back() == kAllocation; }
@@ -153,11 +111,8 @@ class Alignment {
       around.choose(a.all[in_a[i]]);
       for (std::size_t j = 0; j < m_; ++j) like_[i * m_ + j] = likeness(i, j, shift, around);
     }
-    if (has_resized()) tell_by_uses([this](std::size_t i, std::size_t j) { return may_be_resized(i, j); });
     tell_swapped();
-    tell_others(shift);
-    tell_by_contexts();
-    tell_by_uses([](std::size_t, std::size_t) { return true; });
+    tell_by_uses();
     prefer_equal_callees();
   }
 
@@ -178,22 +133,6 @@ class Alignment {
   }
 
  private:
-  /// Sites none of whose sizes are equal, while all objects of one may be those of the other a little larger.
-  bool may_be_resized(std::size_t i, std::size_t j) const {
-    const std::span<const std::int64_t> a = a_.all[in_a_[i]].sizes, b = b_.all[in_b_[j]].sizes;
-    if (a.empty() || b.empty() || alike_sizes(a, b) > 0) return false;
-    const auto near = [](std::int64_t x, std::int64_t y) {
-      return !differ_by(1 + kRounded, static_cast<double>(x), static_cast<double>(y));
-    };
-    return near(a.front(), b.front()) && near(a.back(), b.back());
-  }
-  bool has_resized() const {
-    for (std::size_t k = 0; k < n_ * m_; ++k) {
-      if (may_be_resized(k / m_, k % m_)) return true;
-    }
-    return false;
-  }
-
   /// Sites that alone have most of their sizes in common are each other's; with those of other sizes they have nothing
   /// to do, whatever their lines say: they changed places, or a new site is before an old one.
   void tell_swapped() {
@@ -204,25 +143,6 @@ class Alignment {
                [&](std::size_t i, std::size_t j) {
                  return !a_.all[in_a_[i]].sizes.empty() && !b_.all[in_b_[j]].sizes.empty() && alike(i, j) == 0;
                });
-  }
-
-  /// The same of sites of about as many objects of about the same size, where a line holds another number of objects of
-  /// quite another size. Such two are each other's only where their lines say so.
-  void tell_others(const Shift& shift) {
-    const auto objects = [](const Positions& positions, std::span<const std::uint32_t> in) {
-      std::vector<Objects> out;
-      out.reserve(in.size());
-      for (const std::uint32_t p : in) out.push_back(objects_of(positions.all[p]));
-      return out;
-    };
-    const std::vector<Objects> in_a = objects(a_, in_a_), in_b = objects(b_, in_b_);
-    take_apart([&](std::size_t i, std::size_t j) { return agree(in_a[i], in_b[j]); },
-               [&](std::size_t i, std::size_t j) { return contradict(in_a[i], in_b[j]); });
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) {
-        if (contradict(in_a[i], in_b[j]) && !lies_there(i, j, shift)) like_[i * m_ + j] = kNever;
-      }
-    }
   }
 
   /// Two that do not fit are not each other's where one of them has exactly one that fits, and that one no other.
@@ -251,30 +171,8 @@ class Alignment {
     }
   }
 
-  /// Places whose stacks run through the same functions, for objects of the same size where they are calls, while no
-  /// other one has as many of these: they are each other's. Of lines that changed places that is all there is.
-  void tell_by_contexts() {
-    std::vector<double> in_common(n_ * m_, 0);
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) {
-        if (like_[i * m_ + j] > kNever / 2)
-          in_common[i * m_ + j] = share_of_both(a_.all[in_a_[i]].contexts, b_.all[in_b_[j]].contexts);
-      }
-    }
-    const MostOfOthers most(n_, m_, 0, [&](std::size_t cell) { return in_common[cell]; });
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < m_; ++j) {
-        const double own = in_common[i * m_ + j];
-        if (own >= kSameContexts && most.beside(i, j) <= kOtherContexts * own) keep_pair(i, j);
-      }
-    }
-  }
-
-  /// Places whose stacks run through the same functions for about as many objects each, while no other's do, of those
-  /// that `which` lets through. Before sizes are compared those of resized objects: where one site's have grown to the
-  /// size that another one's had, sizes say the wrong thing.
-  template <class Which>
-  void tell_by_uses(Which which) {
+  /// Places whose stacks run through the same functions for about as many objects each, while no other's do.
+  void tell_by_uses() {
     if (n_ < 2 && m_ < 2) return;
     std::vector<OffUses> off(n_ * m_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -286,8 +184,8 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
         const OffUses& own = off[i * m_ + j];
-        if (own.without > kSameUse || !which(i, j)) continue;
-        if (-nearest.beside(i, j) >= own.mean + kOtherUse * std::sqrt(kFewContexts / own.runs)) keep_pair(i, j);
+        if (own.without > kSameUse) continue;
+        if (-nearest.beside(i, j) >= own.mean + kOtherUse * std::sqrt(kFewRuns / own.runs)) keep_pair(i, j);
       }
     }
   }
@@ -329,7 +227,7 @@ class Alignment {
       }
     }
     if (next > 0) s += expected(i, j, shift);
-    return s + 0.3 * likely_same_use(x, y, around.from.count(y.from));
+    return s;
   }
 
   bool same_parts(std::size_t i, std::size_t j) const {
@@ -346,10 +244,6 @@ class Alignment {
     const double fits = shift.above == shift.below ? kShifted : kShiftChanges;
     return moved != shift.above && moved != shift.below ? 0 : same_parts(i, j) ? fits : 0.5 * fits;
   }
-  bool lies_there(std::size_t i, std::size_t j, const Shift& shift) const {
-    return expected(i, j, shift) > 0 && same_parts(i, j);
-  }
-
   double continuity(std::size_t i, std::size_t j, std::size_t k, std::size_t l) const {
     return line_a_[k] - line_a_[i] == line_b_[l] - line_b_[j] ? 0.4 : 0;
   }

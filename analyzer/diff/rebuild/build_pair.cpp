@@ -6,25 +6,15 @@
 #include <set>
 #include <unordered_map>
 
-#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/names.hpp"
-#include "analyzer/diff/rebuild/amounts.hpp"
-#include "analyzer/diff/rebuild/jumps.hpp"
 #include "analyzer/diff/rebuild/objects.hpp"
 #include "analyzer/diff/rebuild/stack_groups.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kAlike = 0.6;           // of a stack with gaps
-constexpr double kClearlyBest = 0.04;    // by which the best counterpart beats the second
-constexpr double kAsFarOff = 0.1;        // of two runs of one program
-constexpr double kGrownObjects = 0.25;   // of their size: with new members, or rounded up
 constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
-constexpr std::size_t kDeepestCompared = 64;
-constexpr std::size_t kMostOfRun = 250'000;  // pairs of stacks of one run of functions
-constexpr double kCovered = 0.85;            // of the shorter stack's frames
 
 std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
   std::vector<std::uint32_t> out(map.before.size(), kNone);
@@ -81,11 +71,9 @@ BuildPair::BuildPair(const Side& before, const Side& after)
   const std::size_t stacks = before.stack.size() + after.stack.size();
   for_each_parallel(2, stacks, [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
   const std::vector<std::uint64_t> hashes = hashes_of_functions(b_);
-  const Jumps jumps = find_jumps(in_a_, in_b_, b_.functions.size());
   for_each_parallel(2, stacks, [&](std::size_t side) {
     const std::size_t entries = std::max(before.stack.size(), after.stack.size());
-    side == 0 ? in_a_.gather_contexts(entries, hashes, jumps.before)
-              : in_b_.gather_contexts(entries, hashes, jumps.after);
+    (side == 0 ? in_a_ : in_b_).gather_uses(entries, hashes);
   });
   lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
@@ -96,17 +84,8 @@ BuildPair::BuildPair(const Side& before, const Side& after)
 
 std::vector<Hash128> BuildPair::coincidences() const {
   std::vector<Hash128> out;
-  struct Known {
-    Hash128 key;
-    std::uint32_t of_line;
-  };
-  std::vector<Known> known;  // positions of the baseline
-  HashIndex index;
+  std::unordered_multimap<Hash128, std::uint32_t> known;  // of positions of the baseline
   known.reserve(in_a_.all.size());
-  index.reserve(in_a_.all.size());
-  const auto find = [&](const Hash128& key) {
-    return index.find(key.low, [&](std::uint32_t row) { return known[row].key == key; });
-  };
   // By its frame, which other functions have not; a part by its lines and the function that it is a part of.
   const auto each_position = [](const Positions& positions, const auto& body) {
     const FrameTable& frames = positions.code().dictionary().frames;
@@ -124,21 +103,22 @@ std::vector<Hash128> BuildPair::coincidences() const {
       body(hasher.finish(), p, position.frame);
     }
   };
-  each_position(in_a_, [&](const Hash128& key, std::uint32_t position, FrameId) {
-    if (find(key) != HashIndex::kAbsent) return;
-    index.insert(key.low, static_cast<std::uint32_t>(known.size()));
-    known.push_back({key, lines_.before[position]});
-  });
+  each_position(
+      in_a_, [&](const Hash128& key, std::uint32_t position, FrameId) { known.emplace(key, lines_.before[position]); });
   std::set<std::pair<std::uint32_t, std::int32_t>> places;  // function, line
   const auto place_of = [this](std::size_t i) { return std::pair(b_.function[i], b_.line[i]); };
   each_position(in_b_, [&](const Hash128& key, std::uint32_t position, FrameId frame) {
-    const std::uint32_t found = find(key);
-    if (found == HashIndex::kAbsent) return;
-    const std::uint32_t was = known[found].of_line, is = lines_.after[position];
+    const std::uint32_t is = lines_.after[position];
+    const auto [first, last] = known.equal_range(key);
+    if (first == last) return;
+    const auto same = std::find_if(first, last, [is](const auto& line) { return line.second == is; });
     // Where it may as well be another line, an equal one is no proof: the stacks are merged. Where neither side has a
     // counterpart elsewhere, the equal line is all there is.
-    if (was == is ? lines_.ambiguous[was] != 0 : lines_.paired[was] != 0 || lines_.paired[is] != 0)
-      places.insert(place_of(index_of(frame)));
+    const bool differs = same != last ? lines_.ambiguous[is] != 0
+                                      : lines_.paired[is] != 0 || std::any_of(first, last, [this](const auto& line) {
+                                          return lines_.paired[line.second] != 0;
+                                        });
+    if (differs) places.insert(place_of(index_of(frame)));
   });
   // A line has several frames where they are addresses, and each of them has to be taken apart.
   for (std::size_t i = 0; i < b_.function.size() && !places.empty(); ++i) {
@@ -217,13 +197,6 @@ bool BuildPair::contradict(const Stack& a, const Stack& b) {
   return rebuild::contradict(objects(a), objects(b));
 }
 
-/// How much the number of objects changed if two stacks are one; much where these have another size.
-double BuildPair::off_amount(const Stack& a, const Stack& b) {
-  const Amounts held{a.value, b.value, a.objects, b.objects};
-  if (!held.on_both_sides()) return 0;
-  return differ_by(1 + kGrownObjects, held.size_before(), held.size_after()) ? kFarOff : held.moved();
-}
-
 void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
   each_group(
@@ -254,47 +227,39 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   drop(after_, used_b);
 }
 
-BuildPair::Likeness BuildPair::alike(const Stack& a, const Stack& b) const {
+double BuildPair::weight(const Stack& a, std::size_t i, const Stack& b, std::size_t j) const {
+  if (a.classes[i] == b.classes[j]) return 1;
+  if (a.functions[i] != b.functions[j]) return 0;
+  return lines_.paired[a.classes[i]] == 0 || lines_.paired[b.classes[j]] == 0 ? 0.5 : 0;
+}
+
+double BuildPair::alike(const Stack& a, const Stack& b) const {
   const std::size_t n = std::min(a.classes.size(), kDeepestCompared);
   const std::size_t m = std::min(b.classes.size(), kDeepestCompared);
   std::array<double, kDeepestCompared + 1> row{}, next{};
   for (std::size_t i = 0; i < n; ++i) {
     next[0] = 0;
     for (std::size_t j = 0; j < m; ++j) {
-      double like = 0;
-      if (a.classes[i] == b.classes[j]) {
-        like = 1;
-      } else if (a.functions[i] == b.functions[j] &&
-                 (lines_.paired[a.classes[i]] == 0 || lines_.paired[b.classes[j]] == 0)) {
-        like = 0.5;
-      }
-      next[j + 1] = std::max({row[j + 1], next[j], row[j] + like});
+      next[j + 1] = std::max({row[j + 1], next[j], row[j] + weight(a, i, b, j)});
     }
     row = next;
   }
   // Frames come and go; where both sides have frames that the other has not, it is another way.
   const auto shorter = static_cast<double>(std::min(n, m));
-  if (row[m] < kCovered * shorter) return {};
-  return {2 * row[m] / static_cast<double>(n + m), row[m] >= shorter};
-}
-
-/// Whether no line says that two stacks of equal functions are different ones.
-bool BuildPair::compatible(const Stack& a, const Stack& b) const {
-  for (std::size_t i = 0; i < a.classes.size(); ++i) {
-    if (a.classes[i] != b.classes[i] && (lines_.paired[a.classes[i]] != 0 || lines_.paired[b.classes[i]] != 0))
-      return false;
-  }
-  return true;
+  return row[m] < kCovered * shorter ? 0 : 2 * row[m] / static_cast<double>(n + m);
 }
 
 bool BuildPair::join_with_gaps(RowUnion& rows) {
   possible_ = 0;
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
-  const auto heaviest = [](const Stacks& stacks, std::span<const Keyed> group) {
+  const auto heaviest = [this](const Stacks& stacks, std::span<const Keyed> group) {
+    const Side& side = (&stacks == &after_ ? in_b_ : in_a_).code().side();
     std::vector<std::uint32_t> out;
     for (const Keyed& one : group) out.push_back(one.index);
-    std::stable_sort(out.begin(), out.end(),
-                     [&](std::uint32_t x, std::uint32_t y) { return stacks[x].value > stacks[y].value; });
+    std::sort(out.begin(), out.end(), [&](std::uint32_t x, std::uint32_t y) {
+      if (stacks[x].value != stacks[y].value) return stacks[x].value > stacks[y].value;
+      return side.identity(stacks[x].entry) < side.identity(stacks[y].entry);
+    });
     if (out.size() > kMostOfLeaf) out.resize(kMostOfLeaf);
     return out;
   };
@@ -306,19 +271,13 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
         struct Best {
           std::size_t other = 0;
           double score = 0, second = 0;
-          double off = 0, least_off = kFarOff;  ///< amounts: of the best, and of all that lack no frame
-          void offer(std::size_t candidate, const Likeness& like) {
-            second = std::max(second, std::min(like.score, score));
-            if (like.whole) least_off = std::min(least_off, like.off);
-            if (like.score <= score) return;
-            score = like.score;
-            off = like.off;
+          void offer(std::size_t candidate, double like) {
+            second = std::max(second, std::min(like, score));
+            if (like <= score) return;
+            score = like;
             other = candidate;
           }
-          /// Of several that only have frames more, or less, one that holds another amount is not chosen.
-          bool clear() const {
-            return score >= kAlike && score - second >= kClearlyBest && off <= least_off + kAsFarOff;
-          }
+          bool clear() const { return score >= kAlike && score - second >= kClearlyBest; }
         };
         std::vector<Best> of_a(from.size()), of_b(to.size());
         for (std::size_t i = 0; i < from.size(); ++i) {
@@ -327,16 +286,11 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
             const Stack& b = after_[to[j]];
             const bool leaf = a.classes.front() == b.classes.front() || lines_.paired[a.classes.front()] == 0 ||
                               lines_.paired[b.classes.front()] == 0;
-            Likeness s = leaf && !contradict(a, b) ? alike(a, b) : Likeness{};
-            if (s.score > 0) s.off = off_amount(a, b);
+            const double s = leaf && !contradict(a, b) ? alike(a, b) : 0;
             of_a[i].offer(j, s);
             of_b[j].offer(i, s);
           }
         }
-        for (std::size_t i = 0; i < from.size(); ++i)
-          before_[from[i]].least_off = least_off_[0][before_[from[i]].entry] = of_a[i].least_off;
-        for (std::size_t j = 0; j < to.size(); ++j)
-          after_[to[j]].least_off = least_off_[1][after_[to[j]].entry] = of_b[j].least_off;
         for (std::size_t i = 0; i < from.size(); ++i) {
           if (of_a[i].score >= kAlike && !of_a[i].clear()) ++possible_;
           if (!of_a[i].clear()) continue;
@@ -354,39 +308,8 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
   return any;
 }
 
-bool BuildPair::fits_elsewhere(const Stack& a, const Stack& b) {
-  return off_amount(a, b) > std::min(a.least_off, b.least_off) + kAsFarOff;
-}
-
-void BuildPair::merge(RowUnion& rows) {
-  std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
-  each_group(
-      before_, after_, [](const Stack& stack) { return sequence(stack.functions); },
-      [&](std::span<const Keyed> a, std::span<const Keyed> b) {
-        if (a.size() * b.size() > kMostOfRun) return;
-        const bool alone = a.size() == 1 && b.size() == 1;
-        for (const Keyed& one : b) {
-          for (const Keyed& other : a) {
-            if (!compatible(before_[other.index], after_[one.index])) continue;
-            if (contradict(before_[other.index], after_[one.index])) continue;
-            if (alone && fits_elsewhere(before_[other.index], after_[one.index])) continue;
-            if (used_b[one.index] == 0) count_renamed(after_[one.index]);
-            used_a[other.index] = used_b[one.index] = 1;
-            rows.join(before_[other.index].row, after_[one.index].row, MatchTier::merged);
-          }
-        }
-      });
-  drop(before_, used_a);
-  drop(after_, used_b);
-}
-
 BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) {
-  Stacks out = read(entries, after, true);
-  for (Stack& stack : out) {
-    const auto found = least_off_[after ? 1 : 0].find(stack.entry);
-    if (found != least_off_[after ? 1 : 0].end()) stack.least_off = found->second;
-  }
-  return out;
+  return read(entries, after, true);
 }
 
 void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {
@@ -403,7 +326,6 @@ void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& a
   // Again, until no rival that is joined now hides which two belong together.
   while (join_with_gaps(rows)) {
   }
-  merge(rows);
 }
 
 std::uint64_t BuildPair::functions_of(std::uint32_t before, std::uint32_t after, bool leaf) const {

@@ -25,8 +25,8 @@ class BuildPair {
   /// Frames that look the same on both sides, and are not: other lines are there now.
   std::vector<Hash128> coincidences() const;
 
-  /// Joins what is left on one side only: by lines that moved, without frames that come and go, with gaps, and last
-  /// by the run of functions alone. `before`, `after`: the rows left, with their entries.
+  /// Joins what is left on one side only: by lines that moved, without frames that come and go, and last with gaps.
+  /// `before`, `after`: the rows left, with their entries.
   struct Left {
     std::uint32_t row;
     std::uint32_t entry;
@@ -36,7 +36,10 @@ class BuildPair {
   void join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 
-  static constexpr double kFarOff = 2;  ///< of the logarithm of a number of objects: of another size
+  static constexpr double kAlike = 0.6;         ///< least similarity of stacks with gaps
+  static constexpr double kClearlyBest = 0.04;  ///< by which the best counterpart beats the second
+  static constexpr double kCovered = 0.85;      ///< of the shorter stack's frames
+  static constexpr std::size_t kDeepestCompared = 64;
 
   /// A stack as lines and functions that mean the same on both sides.
   struct Stack {
@@ -47,7 +50,6 @@ class BuildPair {
     bool renamed = false;  ///< a function of it has another name on the other side
     double value = 0;
     double objects = 0;                    ///< 0: unknown
-    double least_off = kFarOff;            ///< off_amount() to those that only have frames more or less
     Hash128 key;                           ///< of `classes`; of a stack without any, 0
     std::vector<std::uint32_t> classes;    ///< leaf first; empty before read_frames()
     std::vector<std::uint32_t> functions;  ///< of the current side, leaf first; the same
@@ -56,9 +58,15 @@ class BuildPair {
   /// Entries of one side, each with its row and frames.
   Stacks stacks_of(const std::vector<Left>& entries, bool after);
 
-  /// Whether two stacks hold other amounts, and one of them about as much as another one that only has frames more or
-  /// less. Of stacks that were left when alignment began.
-  static bool fits_elsewhere(const Stack& a, const Stack& b);
+  /// How alike two of their sites are: 1 the same line, 0.5 lines of one function of which none contradicts, else 0.
+  double weight(const Stack& a, std::size_t i, const Stack& b, std::size_t j) const;
+  /// Objects of quite another size and another number of them.
+  static bool contradict(const Stack& a, const Stack& b);
+  /// A frame of a stack's site.
+  FrameId frame_of(const Stack& stack, std::size_t site, bool after) const {
+    const Positions& positions = after ? in_b_ : in_a_;
+    return positions.all[positions.stack(stack.entry)[site]].frame;
+  }
 
   void join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
 
@@ -88,19 +96,10 @@ class BuildPair {
   void read_both(const std::vector<Left>& before, const std::vector<Left>& after);
   void read_frames(Stacks& stacks, bool after);
   static void set_frames(Stack& stack, const OneSide& from);
-  static bool contradict(const Stack& a, const Stack& b);
   void join_equal(RowUnion& rows, bool with_way);
   /// Joins stacks that are alike but for some frames, each the other's clearly best. Whether there were any.
   bool join_with_gaps(RowUnion& rows);
-  void merge(RowUnion& rows);
-  struct Likeness {
-    double score = 0;
-    bool whole = false;  ///< all frames of one are in the other
-    double off = 0;      ///< off_amount()
-  };
-  Likeness alike(const Stack& a, const Stack& b) const;
-  static double off_amount(const Stack& a, const Stack& b);
-  bool compatible(const Stack& a, const Stack& b) const;
+  double alike(const Stack& a, const Stack& b) const;
   MatchTier tier_of(const Stack& a, const Stack& b, bool way_differs) const;
   void count_renamed(const Stack& joined);  ///< of the current side
 
@@ -117,7 +116,6 @@ class BuildPair {
   std::vector<std::uint8_t> has_other_name_;  ///< per function of the current side
   std::vector<std::uint64_t> stacks_with_;    ///< joined, per function of the current side
   Stacks before_, after_;
-  std::array<std::unordered_map<std::uint32_t, double>, 2> least_off_;  ///< per side, by entry: Stack::least_off
   std::uint64_t possible_ = 0;
 };
 

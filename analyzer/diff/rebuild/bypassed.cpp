@@ -127,7 +127,7 @@ std::vector<Bypass> find_bypasses(const std::vector<OneRow>& runs, bool lines_te
         if (other->row == run.row || other->stack->classes.size() + count != classes.size()) continue;
         const Vote vote = went_on(*run.row, *other->row);
         const bool alone = !run.row->on_both_sides() && !other->row->on_both_sides();
-        if (alone && (vote != Vote::yes || BuildPair::fits_elsewhere(*run.stack, *other->stack))) continue;
+        if (alone && vote != Vote::yes) continue;
         out.push_back({run.row, other->row, bypass_place(*run.stack, k, count, lines_tell), vote});
       }
     };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -11,18 +10,15 @@
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/changed_code.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
-#include "analyzer/diff/rebuild/moved_lines.hpp"
-#include "analyzer/diff/rebuild/put_between.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewStacks = 4;         // fewer may well be new and gone by chance
-constexpr std::size_t kMostResized = 20'000;  // entries of a side: more are not looked through for exchanges
-constexpr double kMuchLeft = 0.1;             // of the bytes of each side, where some names are on one side only
-constexpr double kSomeLeft = 0.02;            // the same, where the code has changed
-constexpr double kCommonNames = 0.4;          // of the names, normalised
-constexpr double kOwnNames = 0.02;  // of the names: what a process does later it does with the functions that it has
+constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
+constexpr double kMuchLeft = 0.1;      // of the bytes of each side, where some names are on one side only
+constexpr double kSomeLeft = 0.02;     // the same, where the code has changed
+constexpr double kCommonNames = 0.4;   // of the names, normalised
+constexpr double kOwnNames = 0.02;     // of the names: what a process does later it does with the functions that it has
 
 /// Frames of a side, to be looked up from the other one: by number where both share a dictionary, else by content.
 class FrameSet {
@@ -54,8 +50,7 @@ struct Half {
   const UsedFrames* used = nullptr;
   std::vector<SameBuild> module;  ///< per module
   FrameSet frames;                ///< the used ones with a function
-  bool inlines = false;
-  bool may_differ = false;  ///< has named frames in code that is not known to be the same
+  bool may_differ = false;        ///< has named frames in code that is not known to be the same
 
   /// visit(frame) for each that counts: used, named, and in code that is not known to be the same.
   template <class Visit>
@@ -88,7 +83,6 @@ Half read_half(const Snapshot& snapshot, const UsedFrames& used, const BuildFact
   half.for_each([&](std::size_t i) {
     half.may_differ = true;
     half.frames.insert(d, i);
-    half.inlines = half.inlines || (d.frames.flags[i] & kFrameInlined) != 0;
   });
   return half;
 }
@@ -161,72 +155,30 @@ double common_share(const Half& a, const Half& b, bool last) {
   return names.empty() ? 0 : static_cast<double>(both) / static_cast<double>(names.size());
 }
 
-/// Share of a side's bytes that some of its entries hold.
-double share_of(const Side& side, const std::vector<std::uint32_t>& entries) {
-  double all = 0, some = 0;
-  for (const std::int64_t value : side.value) all += std::abs(static_cast<double>(value));
-  for (const std::uint32_t entry : entries) some += std::abs(static_cast<double>(side.value[entry]));
-  return all > 0 ? some / all : 0;
-}
-
 }  // namespace
 
-bool is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
-                const UsedFrames& used_before, const UsedFrames& used_after, const LeftOver& left,
-                const std::function<Resized()>& resized) {
-  const bool any_left = !left.before.empty() && !left.after.empty();
-  if (!any_left && std::max(before.stack.size(), after.stack.size()) > kMostResized) return false;
+Evidence is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before,
+                    const BuildFacts& facts_after, const UsedFrames& used_before, const UsedFrames& used_after,
+                    const LeftOver& left) {
+  if (left.before.empty() || left.after.empty()) return Evidence::none;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
   const bool is_named = a.facts.pid && b.facts.pid;
-  if ((from_one_file(a.facts, b.facts) || is_named) && other_process(a, b).empty()) return false;
-  std::optional<std::pair<Code, Code>> read;
-  const auto code = [&]() -> const std::pair<Code, Code>& {
-    if (!read) read.emplace(read_code(before, after));
-    return *read;
-  };
-  const auto put_between = [&] {
-    return std::max(before.stack.size(), after.stack.size()) <= kMostResized &&
-           std::max(left.before.size(), left.after.size()) >= kFewStacks &&
-           is_put_between(code().first, code().second, left);
-  };
-  Resized all;
-  if (!any_left) {
-    all = resized();
-    if (all.before.empty() && std::max(left.before.size(), left.after.size()) < kFewStacks) return false;
-  }
+  if ((from_one_file(a.facts, b.facts) || is_named) && other_process(a, b).empty()) return Evidence::none;
   bool differs = false;
   const bool shared = a.dictionary == b.dictionary;
   const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
   const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
-  if (!first.may_differ || !second.may_differ) return any_left && differs && (first.may_differ || second.may_differ);
-  // With what holds other objects now: where lines moved by as much as they are apart, they lie on each other, and a
-  // leak may begin where a site was.
-  const auto moved_with_resized = [&] {
-    const auto& [code_before, code_after] = code();
-    all = resized();
-    all.before.insert(all.before.end(), left.before.begin(), left.before.end());
-    all.after.insert(all.after.end(), left.after.begin(), left.after.end());
-    const double share = std::min(share_of(before, all.before), share_of(after, all.after));
-    return differ_by_a_line(code_before, code_after, all.before, all.after, Like::as_many) ||
-           (share >= kSomeLeft && differ_by_a_line(code_before, code_after, all.before, all.after));
-  };
-  const auto few_moved = [&] {
-    return std::max(before.stack.size(), after.stack.size()) <= kMostResized &&
-           common_share(first, second, true) >= kCommonNames && moved_with_resized();
-  };
-  if (!any_left)
-    return lines_exchanged(code().first, code().second, all.before, all.after) || put_between() || few_moved();
-  if (differs || first.inlines != second.inlines || any_moved(first, second)) return true;
+  if (!first.may_differ && !second.may_differ) return Evidence::none;
+  if (differs) return Evidence::module;
+  if (!first.may_differ || !second.may_differ) return Evidence::none;
+  if (any_moved(first, second)) return Evidence::lines;
   const bool few = left.before.size() < kFewStacks || left.after.size() < kFewStacks;
   const double share = std::min(left.share_before, left.share_after);
-  if (few || share < kSomeLeft) return put_between() || few_moved();
-  if (common_share(first, second, true) < kCommonNames) return put_between();
-  if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return true;
-  const auto& [code_before, code_after] = code();
-  return is_other_code(code_before, code_after, left.before, left.after) ||
-         differ_by_a_line(code_before, code_after, left.before, left.after) ||
-         functions_replaced(code_before, code_after, left.before, left.after) || moved_with_resized();
+  if (few || share < kSomeLeft || common_share(first, second, true) < kCommonNames) return Evidence::none;
+  if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return Evidence::names;
+  const auto [code_before, code_after] = read_code(before, after);
+  return is_other_code(code_before, code_after, left.before, left.after) ? Evidence::code : Evidence::none;
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -43,13 +43,12 @@ class InCommon {
 
 /// What one position has in common with others.
 struct AroundInCommon {
-  InCommon next, deep, from;
+  InCommon next, deep;
 
-  explicit AroundInCommon(std::size_t functions) : next(functions), deep(functions), from(functions) {}
+  explicit AroundInCommon(std::size_t functions) : next(functions), deep(functions) {}
   void choose(const Position& position) {
     next.choose(position.next);
     deep.choose(position.deep);
-    from.choose(position.from);
   }
 };
 

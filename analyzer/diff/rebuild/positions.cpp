@@ -10,10 +10,9 @@ namespace {
 
 constexpr std::size_t kMostWays = 64;  // per position: more show nothing new
 constexpr std::size_t kMostSizes = 12;
-constexpr std::size_t kMostContexts = 24;
-constexpr std::size_t kContextStacks = 16'000;  // of a side: as many show it
-constexpr std::uint32_t kMostStacks = 24;       // per position, about: what goes through it is known by then
-constexpr std::size_t kLineStacks = 50'000;     // of a side: as many say whether its lines mean something
+constexpr std::size_t kRunStacks = 16'000;   // of a side: as many show it
+constexpr std::uint32_t kMostStacks = 24;    // per position, about: what goes through it is known by then
+constexpr std::size_t kLineStacks = 50'000;  // of a side: as many say whether its lines mean something
 
 std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return static_cast<std::uint64_t>(high) << 32U | low; }
 
@@ -179,49 +178,34 @@ class Positions::Gathering {
       Position& position = positions_.all[p];
       position.next = positions_.next_[p];
       position.deep = positions_.deep_[p];
-      position.from = positions_.from_[p];
       position.ways = positions_.ways_[p];
       position.sizes = positions_.sizes_[p];
     }
   }
 
-  void run_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
-                    const std::vector<std::uint8_t>& left_out) {
-    choose_runs(entries, names, left_out);
+  void run_uses(std::size_t entries, const std::vector<std::uint64_t>& names) {
+    choose_runs(entries, names);
     fill_runs();
-    for (std::size_t p = 0; p < count_; ++p) {
-      positions_.all[p].contexts = positions_.contexts_[p];
-      positions_.all[p].uses = positions_.uses_[p];
-    }
+    for (std::size_t p = 0; p < count_; ++p) positions_.all[p].uses = positions_.uses_[p];
   }
 
  private:
-  /// Counted for every stack: what most stacks go through is known soon, and is not looked at again.
-  struct Through {
-    double bytes = 0;
-    std::uint32_t stacks = 0;
-  };
-  /// The functions of the two callers and the two callees next to one position of a stack, and of the leaf below it;
-  /// kNone where the stack ends before.
+  /// The functions of the two callees next to one position of a stack, and of the leaf below it; kNone where the stack
+  /// ends before.
   struct Around {
-    std::uint32_t caller, its_caller, callee, its_callee, leaf;
+    std::uint32_t callee, its_callee, leaf;
   };
   /// What a stack allocates where it ends.
   struct Site {
     std::uint32_t way;
     std::int64_t size, objects;
   };
-  /// A stack whose run of functions is a context of its positions.
+  /// A stack by its run of functions.
   struct Run {
     std::uint64_t run;
-    std::uint64_t call;  ///< the run with the size of the objects
     std::int64_t objects;
     std::uint32_t entry;
     friend bool operator<(const Run& x, const Run& y) { return x.run != y.run ? x.run < y.run : x.entry < y.entry; }
-  };
-  struct Passing {
-    std::uint32_t run;  ///< in `runs_`
-    bool site;
   };
 
   std::uint32_t stacks() const { return static_cast<std::uint32_t>(positions_.end_of_stack_.size()); }
@@ -235,35 +219,25 @@ class Positions::Gathering {
   }
 
   void count_through() {
-    const Side& side = positions_.code_.side();
-    std::vector<Through> through(count_);
+    std::vector<std::uint32_t> through(count_, 0);
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
-      const double weight = std::abs(static_cast<double>(side.value[entry])) + 1;
-      for (const std::uint32_t position : positions_.stack(entry)) {
-        through[position].bytes += weight;
-        ++through[position].stacks;
-      }
+      for (const std::uint32_t position : positions_.stack(entry)) ++through[position];
     }
     for (std::size_t p = 0; p < count_; ++p) {
-      Position& position = positions_.all[p];
-      position.bytes = through[p].bytes;
-      position.stacks = through[p].stacks;
-      position.final = through[p].stacks > 0;
+      positions_.all[p].stacks = through[p];
+      positions_.all[p].final = through[p] > 0;
     }
   }
 
   /// Of many stacks those whose run has none of some bits: the same ones on both sides.
-  void choose_runs(std::size_t entries, const std::vector<std::uint64_t>& names,
-                   const std::vector<std::uint8_t>& left_out) {
+  void choose_runs(std::size_t entries, const std::vector<std::uint64_t>& names) {
     std::uint64_t bits = 0;
-    while (entries / (bits + 1) > kContextStacks) bits = 2 * bits + 1;
+    while (entries / (bits + 1) > kRunStacks) bits = 2 * bits + 1;
     for (std::uint32_t entry = 0; entry < stacks(); ++entry) {
       std::uint64_t run = 0;
-      for (const std::uint32_t position : positions_.stack(entry)) {
-        if (left_out[position] == 0) run = add_to_run(run, names[positions_.function_[position]]);
-      }
-      if (((run >> 32U) & bits) == 0)
-        runs_.push_back({run, mix64(run ^ static_cast<std::uint64_t>(size_of(entry))), objects_of(entry), entry});
+      for (const std::uint32_t position : positions_.stack(entry))
+        run = mix64(run ^ (names[positions_.function_[position]] + 1));
+      if (((run >> 32U) & bits) == 0 && objects_of(entry) > 0) runs_.push_back({run, objects_of(entry), entry});
     }
     std::sort(runs_.begin(), runs_.end());
   }
@@ -333,26 +307,23 @@ class Positions::Gathering {
       const std::uint32_t key = sample.key(entry);
       of_stack.assign({kNone, kAllocation});
       for (const std::uint32_t position : stack) of_stack.push_back(positions_.function_[position]);
-      of_stack.insert(of_stack.end(), {kNone, kNone});
       for (std::size_t k = 0; k < stack.size(); ++k) {
         if (!sample.has(key, stack[k])) continue;
         const std::uint32_t* own = of_stack.data() + k + 2;
-        around.add(stack[k], {own[1], own[2], own[-1], own[-2], k == 0 ? kNone : of_stack[2]});
+        around.add(stack[k], {own[-1], own[-2], k == 0 ? kNone : of_stack[2]});
       }
     }
     const std::vector<std::uint32_t>& function = positions_.function_;
     const std::uint32_t functions = function.empty() ? 0 : *std::max_element(function.begin(), function.end());
-    FunctionSet next(functions + std::size_t{1}), deep(next), from(next);
+    FunctionSet next(functions + std::size_t{1}), deep(next);
     for (std::size_t p = 0; p < count_; ++p) {
-      for (FunctionSet* set : {&next, &deep, &from}) set->clear();
+      for (FunctionSet* set : {&next, &deep}) set->clear();
       for (const Around& one : around[p]) {
         next.add(one.callee);
         for (const std::uint32_t f : {one.callee, one.its_callee, one.leaf}) deep.add(f);
-        for (const std::uint32_t f : {one.caller, one.its_caller}) from.add(f);
       }
       positions_.next_.add(next.sorted());
       positions_.deep_.add(deep.sorted());
-      positions_.from_.add(from.sorted());
     }
   }
 
@@ -361,20 +332,15 @@ class Positions::Gathering {
     for (const Run& run : runs_) {
       for (const std::uint32_t position : positions_.stack(run.entry)) ++counts[position];
     }
-    ByPosition<Passing> passing(counts);
+    ByPosition<std::uint32_t> passing(counts);
     for (std::uint32_t i = 0; i < runs_.size(); ++i) {
-      const std::span<const std::uint32_t> stack = positions_.stack(runs_[i].entry);
-      for (std::size_t k = 0; k < stack.size(); ++k) passing.add(stack[k], {i, k == 0});
+      for (const std::uint32_t position : positions_.stack(runs_[i].entry)) passing.add(position, i);
     }
-    std::vector<std::uint64_t> contexts;
     std::vector<Use> uses;
     for (std::size_t p = 0; p < count_; ++p) {
-      contexts.clear();
       uses.clear();
-      for (const Passing& one : passing[p]) {  // by run
-        const Run& run = runs_[one.run];
-        contexts.push_back(one.site ? run.run : run.call);
-        if (run.objects <= 0) continue;
+      for (const std::uint32_t one : passing[p]) {  // by run
+        const Run& run = runs_[one];
         const auto objects = static_cast<double>(run.objects);
         if (!uses.empty() && uses.back().run == run.run) {
           uses.back().objects += objects;
@@ -382,10 +348,6 @@ class Positions::Gathering {
           uses.push_back({run.run, objects});
         }
       }
-      std::sort(contexts.begin(), contexts.end());
-      contexts.erase(std::unique(contexts.begin(), contexts.end()), contexts.end());
-      contexts.resize(std::min(contexts.size(), kMostContexts));
-      positions_.contexts_.add(contexts);
       positions_.uses_.add(uses);
     }
   }
@@ -413,7 +375,6 @@ class Positions::Gathering {
       for (const Site& one : sites[p]) {
         add(ways, one.way, kMostWays);
         if (one.objects > 0) add(sizes, one.size, kMostSizes);
-        positions_.all[p].objects += std::abs(static_cast<double>(one.objects));
       }
       positions_.ways_.add(ways);
       positions_.sizes_.add(sizes);
@@ -430,9 +391,8 @@ void Positions::gather() {
   Gathering(*this).run_around();
 }
 
-void Positions::gather_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
-                                const std::vector<std::uint8_t>& left_out) {
-  Gathering(*this).run_contexts(entries, names, left_out);
+void Positions::gather_uses(std::size_t entries, const std::vector<std::uint64_t>& names) {
+  Gathering(*this).run_uses(entries, names);
 }
 
 std::vector<std::int32_t> Positions::path(std::uint32_t position) const {

@@ -14,9 +14,6 @@ namespace snapdiff::diff::rebuild {
 /// What is called from a position, as functions of the current side; the allocation itself is kAllocation.
 inline constexpr std::uint32_t kAllocation = kNone - 1;
 
-/// The hash of a run of functions, from 0, function by function.
-inline std::uint64_t add_to_run(std::uint64_t run, std::uint64_t function) { return mix64(run ^ (function + 1)); }
-
 /// How many objects a run of functions holds whose stacks go through a position.
 struct Use {
   std::uint64_t run = 0;
@@ -25,7 +22,7 @@ struct Use {
 
 /// A place in a function that both sides have: its line, and below it the lines of functions that
 /// only this side has (inlined there, split out here), which are held to be part of it.
-/// The sets are ascending, and filled by Positions::gather() and gather_contexts().
+/// The sets are ascending, and filled by Positions::gather() and gather_uses().
 struct Position {
   std::uint32_t function = kNone;  ///< of the current side
   std::uint32_t above = kNone;     ///< the position that this one is a part of
@@ -33,17 +30,11 @@ struct Position {
   FrameId frame{};         ///< one that it was made from
   bool stands_in = false;  ///< a line of another function, which replaces this one
   std::uint32_t stacks = 0;
-  double bytes = 0;
   bool final = false;                   ///< a stack goes through it and not on into a part of it
   std::span<const std::uint32_t> next;  ///< functions that are called from here
   std::span<const std::uint32_t> deep;  ///< these, what they call, and where the stacks end
-  std::span<const std::uint32_t> from;  ///< the two functions above it in its stacks
   std::span<const std::uint32_t> ways;  ///< how memory is asked for here
   std::span<const std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
-  double objects = 0;                   ///< that are allocated here
-  /// What distinguishes the stacks through it from others, as hashes: the run of their functions, and where it calls
-  /// something the size of their objects as well. Of many the least ones.
-  std::span<const std::uint64_t> contexts;
   /// By run, of many the ones of least hash; none without numbers of objects.
   std::span<const Use> uses;
 };
@@ -71,11 +62,9 @@ class Positions {
   /// Walks all stacks once and fills what is called from where, of the first stacks through each position.
   void gather();
 
-  /// Fills contexts and uses, of a part of the stacks where `entries`, the most of both sides, are many. Runs are those
-  /// of `names`, what stands for each function of the current side, without the positions that `left_out` marks. Call
-  /// after gather().
-  void gather_contexts(std::size_t entries, const std::vector<std::uint64_t>& names,
-                       const std::vector<std::uint8_t>& left_out);
+  /// Fills uses, of a part of the stacks where `entries`, the most of both sides, are many. Runs are those of `names`,
+  /// what stands for each function of the current side. Call after gather().
+  void gather_uses(std::size_t entries, const std::vector<std::uint64_t>& names);
 
   /// Positions of an entry, leaf first, once gather() was called.
   std::span<const std::uint32_t> stack(std::size_t entry) const {
@@ -120,9 +109,8 @@ class Positions {
   std::vector<std::uint32_t> function_;  ///< per position, as in `all`: read far more often than the rest
   std::vector<std::uint32_t> base_;
   HashIndex index_;  ///< of `all`
-  PerPosition<std::uint32_t> next_, deep_, from_, ways_;
+  PerPosition<std::uint32_t> next_, deep_, ways_;
   PerPosition<std::int64_t> sizes_;
-  PerPosition<std::uint64_t> contexts_;
   PerPosition<Use> uses_;
   std::vector<std::uint32_t> stacks_;  ///< positions of all entries, one after the other
   std::vector<std::size_t> end_of_stack_;

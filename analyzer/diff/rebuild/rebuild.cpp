@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/build_pair.hpp"
@@ -58,37 +57,6 @@ class OneSided {
     return out;
   }
 
-  /// Rows of both sides whose objects have another mean size now. One whose mean also changes in the step before or
-  /// after drifts, whatever the build.
-  Resized resized() const {
-    Resized out;
-    if (c_.sides[s_].objects.empty() || c_.sides[s_ + 1].objects.empty()) return out;
-    std::unordered_map<std::uint32_t, std::int64_t> size;  // by row
-    std::unordered_set<std::uint32_t> changed, drifting;
-    each_mean(s_, [&](std::uint32_t row, std::uint32_t, std::int64_t of) { size[row] = of; });
-    if (is_marked(s_ - 1)) {
-      each_mean(s_ - 1, [&](std::uint32_t row, std::uint32_t, std::int64_t of) {
-        if (of != size[row]) drifting.insert(row);
-      });
-    }
-    each_mean(s_ + 1, [&](std::uint32_t row, std::uint32_t entry, std::int64_t of) {
-      if (of == size[row] || drifting.contains(row)) return;
-      changed.insert(row);
-      out.after.push_back(entry);
-      size[row] = of;
-    });
-    if (is_marked(s_ + 2)) {
-      each_mean(s_ + 2, [&](std::uint32_t row, std::uint32_t, std::int64_t of) {
-        if (of != size[row]) changed.erase(row);
-      });
-      std::erase_if(out.after, [&](std::uint32_t entry) { return !changed.contains(row_of(s_ + 1, entry)); });
-    }
-    each_mean(s_, [&](std::uint32_t row, std::uint32_t entry, std::int64_t) {
-      if (changed.contains(row)) out.before.push_back(entry);
-    });
-    return out;
-  }
-
   LeftOver left() const {
     LeftOver left;
     const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
@@ -113,20 +81,8 @@ class OneSided {
     marked_.push_back(side);
     for (const std::uint32_t u : c_.unit_of_entry[side]) present_[rows_.find(u)] |= static_cast<std::uint8_t>(as);
   }
-  bool is_marked(std::size_t side) const { return std::find(marked_.begin(), marked_.end(), side) != marked_.end(); }
   std::uint32_t row_of(std::size_t side, std::uint32_t entry) const {
     return rows_.find(c_.unit_of_entry[side][entry]);
-  }
-  /// body(row, entry, mean size of the objects) for each entry of a side whose row both sides have.
-  template <class Body>
-  void each_mean(std::size_t s, Body body) const {
-    const Side& side = c_.sides[s];
-    if (side.objects.empty()) return;
-    for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
-      const std::uint32_t row = row_of(s, entry);
-      if ((present_[row] & (kBefore | kAfter)) != (kBefore | kAfter)) continue;
-      body(row, entry, side.objects[entry] > 0 ? side.value[entry] / side.objects[entry] : 0);
-    }
   }
   bool is_one_sided(std::uint32_t row, bool after) const {
     return after ? (present_[row] & (kBefore | kAfter | kEarlier)) == kAfter
@@ -164,7 +120,7 @@ void salt(Side& side, const UsedFrames& used, const std::unordered_map<Hash128, 
   for (std::size_t k = 0; k < used.size(); ++k) of_frame[used[k]] = 0;
 }
 
-/// For each side but the last: whether the next one is of another build.
+/// For each side but the last: the Evidence that the next one is of another build.
 std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows, std::span<const BuildFacts> facts,
                                        std::span<const UsedFrames> used) {
   const std::size_t pairs = c.sides.size() - 1;
@@ -176,10 +132,8 @@ std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows
     std::vector<std::uint8_t> present(c.unit_count(), 0);
     for (std::size_t s = pairs * share / kShares; s < pairs * (share + 1) / kShares; ++s) {
       const OneSided one_sided(c, rows, s, OneSided::Look::around_too, present);
-      rebuilt[s] = is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1],
-                              one_sided.left(), [&] { return one_sided.resized(); })
-                       ? 1
-                       : 0;
+      rebuilt[s] = static_cast<std::uint8_t>(
+          is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], one_sided.left()));
     }
   });
   return rebuilt;
@@ -202,7 +156,7 @@ bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<
     if (rebuilt[s] != 0) {
       pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
       for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
-      c.other_build[s + 1] = 1;
+      c.other_build[s + 1] = rebuilt[s];
     }
     if (moved.empty()) continue;
     any = true;

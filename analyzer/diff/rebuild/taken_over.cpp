@@ -44,6 +44,9 @@ bool is_taken_over(const Amounts& x, const Amounts& y, bool merged) {
   return went_on_alone(x, y) || (merged && went_on_in_part(x, y));
 }
 
+/// The hash of a run of functions, from 0, function by function.
+std::uint64_t add_to_run(std::uint64_t run, std::uint64_t function) { return mix64(run ^ (function + 1)); }
+
 std::uint64_t run_of(const BuildPair::Stack& stack) {
   std::uint64_t hash = 0;
   for (const std::uint32_t function : stack.functions) hash = add_to_run(hash, function);

@@ -91,15 +91,6 @@ TEST_CASE("another build: a new call is none of a row that lost nothing") {
   CHECK(before_of(r, 70 * 100) == 72 * 100);
 }
 
-TEST_CASE("middleware around one of two calls is another build, though every old stack is there") {
-  const GrowthReport r =
-      must_diff(through({100, 60, 80, 40}, {0, 0, 0, 0}), through({40, 20, 30, 22}, {55, 44, 52, 21}));
-  CHECK(before_of(r, 95 * 100) == 100 * 100);
-  CHECK(before_of(r, 64 * 100) == 60 * 100);
-  CHECK(before_of(r, 82 * 100) == 80 * 100);
-  CHECK(before_of(r, 43 * 100) == 40 * 100);
-}
-
 TEST_CASE("new stacks through new functions are no other build where the old ones lost nothing") {
   const GrowthReport r =
       must_diff(through({100, 60, 80, 40}, {0, 0, 0, 0}), through({96, 63, 84, 41}, {55, 44, 52, 21}));

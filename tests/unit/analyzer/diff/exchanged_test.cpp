@@ -63,14 +63,6 @@ TEST_CASE("another build: two sites with objects of one size changed places, the
   for (const GrowthRow& row : r.rows) CHECK(row.value.growth() == 0);
 }
 
-TEST_CASE("another build: anonymous functions that changed places, while no line is new, are merged") {
-  const GrowthReport r = must_diff(anonymous({Held{20, 100}, {30, 120}, {40, 100}, {50, 120}}),
-                                   anonymous({Held{31, 120}, {19, 100}, {52, 120}, {41, 100}}));
-  CHECK(before_by_now(r) ==
-        Values{{31 * 120 + 19 * 100, 20 * 100 + 30 * 120}, {52 * 120 + 41 * 100, 40 * 100 + 50 * 120}, {500, 500}});
-  CHECK(merged(r) > 0.9);
-}
-
 TEST_CASE("objects that all became larger have not changed places") {
   const GrowthReport r = must_diff(anonymous({Held{20, 100}, {30, 120}, {40, 100}, {50, 120}}),
                                    anonymous({Held{31, 120}, {19, 140}, {52, 120}, {41, 140}}));
