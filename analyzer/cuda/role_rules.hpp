@@ -16,18 +16,19 @@ struct RoleRule {
 };
 
 inline constexpr RoleRule kRoleRules[] = {
-    {Role::workspace, "at::cuda::getNewWorkspace", ""},          // cuBLAS
-    {Role::workspace, "getCUDABlasLtWorkspace", ""},             //
-    {Role::workspace, "raw_cudnn_convolution", ""},              // cuDNN's, within the call
-    {Role::workspace, "ncclCommInit", ""},                       // NCCL
-    {Role::workspace, "", "torch/cuda/graphs.py"},               // capture
-    {Role::optimizer_state, "load_state_dict", "torch/optim/"},  // moves what a checkpoint holds
-    {Role::parameter, "__init__", "torch/nn/modules/"},          //
-    {Role::parameter, "__deepcopy__", "torch/nn/parameter.py"},  // averages of weights, teachers
-    {Role::parameter, "_apply", "torch/nn/modules/module.py"},   // Module.to()
-    {Role::parameter, "load_state_dict", ""},                    //
-    {Role::parameter, "from_pretrained", ""},                    // transformers
-    {Role::parameter, "init_weight", ""},                        // FlexGen
+    {Role::workspace, "at::cuda::getNewWorkspace", ""},             // cuBLAS
+    {Role::workspace, "getCUDABlasLtWorkspace", ""},                //
+    {Role::workspace, "raw_cudnn_convolution", ""},                 // cuDNN's, within the call
+    {Role::workspace, "ncclCommInit", ""},                          // NCCL
+    {Role::workspace, "", "torch/cuda/graphs.py"},                  // capture
+    {Role::gradient, "foreach_reduce", "torch/distributed/fsdp/"},  // what a rank keeps of the sum over all
+    {Role::optimizer_state, "load_state_dict", "torch/optim/"},     // moves what a checkpoint holds
+    {Role::parameter, "__init__", "torch/nn/modules/"},             //
+    {Role::parameter, "__deepcopy__", "torch/nn/parameter.py"},     // averages of weights, teachers
+    {Role::parameter, "_apply", "torch/nn/modules/module.py"},      // Module.to()
+    {Role::parameter, "load_state_dict", ""},                       //
+    {Role::parameter, "from_pretrained", ""},                       // transformers
+    {Role::parameter, "init_weight", ""},                           // FlexGen
 };
 
 /// Requested bytes of what cuBLAS takes for each thread that calls it and stream: its default of two buffers of 4 MiB

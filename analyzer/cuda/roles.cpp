@@ -147,6 +147,7 @@ Roles::Rule Roles::look_at(std::size_t function) const {
     if (!contains(name, rule.function) || !contains(file, rule.file)) continue;
     const Rule said = rule.role == Role::workspace         ? Rule::workspace
                       : rule.role == Role::optimizer_state ? Rule::optimizer_state
+                      : rule.role == Role::gradient        ? Rule::gradient
                                                            : Rule::parameter;
     found = std::max(found, said);
   }
@@ -221,6 +222,7 @@ Role Roles::of(const RoleQuery& block) {
   if (block.start < 0) return from_before(block, phase, rule);
   const bool stays = block.never_freed() || section_of(block.end) != section_of(block.start);
   if (rule == Rule::optimizer_state && stays) return Role::optimizer_state;
+  if (rule == Rule::gradient && stays) return Role::gradient;
   if (rule == Rule::parameter && stays) return Role::parameter;
   if (phase.phase == Phase::optimizer) {
     return stays ? Role::optimizer_state : Role::temporary;

@@ -45,7 +45,7 @@ class Roles {
     std::size_t group = 0;
   };
   using Addresses = std::unordered_set<std::uint64_t, KeyedHash>;
-  enum class Rule : std::uint8_t { none, parameter, optimizer_state, workspace };  ///< later ones outweigh
+  enum class Rule : std::uint8_t { none, parameter, gradient, optimizer_state, workspace };  ///< later ones outweigh
 
   void add_section(std::int64_t number, const StackPhase& phase);
   void push(std::int64_t number, Part part);
