@@ -39,6 +39,7 @@ constexpr Magic kMagics[] = {
     {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive; unpack it first"},
     {"JAVA PROFILE 1.0"sv, "a Java heap dump (hprof)"},
     {"PERFILE2"sv, "a perf.data file"},
+    {"go1.7 heap dump"sv, "a Go heap dump (debug.WriteHeapDump), which names no types; give a heap profile (pprof)"},
     {"go1."sv, "a Go execution trace"},
     {"go 1."sv, "a Go execution trace"},
     {"heaptrack"sv, "a heaptrack recording"},
@@ -143,11 +144,10 @@ struct Document {
 constexpr Document kDocuments[] = {
     {"A fatal error has been detected by the Java Runtime Environment", "",
      "a crash report of the JVM (hs_err); give a heap dump (-XX:+HeapDumpOnOutOfMemoryError)"},
-    {"** MEMINFO in pid", "", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
-    {"Applications Memory Usage", "Uptime:", "the output of Android's dumpsys meminfo; give a heap dump (am dumpheap)"},
+    {"Applications Memory Usage", "Total PSS by process",
+     "the output of Android's dumpsys meminfo for all processes; give that of one process (dumpsys meminfo PID)"},
     {"MEMRAY REPORT", "Allocation results for",
      "the report of pytest-memray; give the recording (pytest --memray-bin-path), as memray transform csv writes it"},
-    {"=erl_crash_dump:", "", "a crash dump of Erlang, which holds one moment"},
     {"\nNamespace:", "\nContainers:", "the output of kubectl describe: limits and requests, nothing measured"},
 };
 

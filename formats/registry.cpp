@@ -18,6 +18,7 @@
 #include "formats/heap_text/heap_text_importers.hpp"
 #include "formats/heaptrack/heaptrack_importer.hpp"
 #include "formats/hprof/hprof_importer.hpp"
+#include "formats/input/archive.hpp"
 #include "formats/input/file_name_facts.hpp"
 #include "formats/input/open_input.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
@@ -31,10 +32,14 @@
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof_text/pprof_text_importer.hpp"
 #include "formats/proc_text/proc_text_importers.hpp"
+#include "formats/process_table/process_table_importer.hpp"
+#include "formats/prometheus/prometheus_importer.hpp"
 #include "formats/ruby_heap/ruby_heap_importer.hpp"
+#include "formats/runtime_state/runtime_state_importers.hpp"
 #include "formats/scalene/scalene_importer.hpp"
 #include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/text/pattern_hint.hpp"
+#include "formats/text/text_shape.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
@@ -67,6 +72,7 @@ constexpr const Format* kFormats[] = {
     &kMetricLog,
     &kMemcheck,
     &kLeakSanitizer,
+    &kLeakListing,
     &kJvmHistogram,
     &kObjgraphText,
     &kGuppy,
@@ -80,6 +86,7 @@ constexpr const Format* kFormats[] = {
     &kMemrayGprof2dot,
     &kMemraySpeedscope,
     &kMemrayStats,
+    &kMemrayHtml,
     &kV8,
     &kV8HeapProfile,
     &kFoldedStacks,
@@ -94,11 +101,19 @@ constexpr const Format* kFormats[] = {
     &kProcSmaps,
     &kProcMemory,
     &kKernelOom,
+    &kAndroidMemory,
+    &kProcessTable,
+    &kPrometheus,
+    &kErlangMemory,
+    &kErlangCrashDump,
+    &kNodeReport,
+    &kGhcHeap,
     &kJvmNativeMemory,
     &kJvmMemoryState,
     &kJvmClassLoaders,
     &kMallocTotals,
     &kPythonMalloc,
+    &kRustTotals,
 };
 
 /// The highest first: what costs most to sniff is asked only where no other is certain.
@@ -134,6 +149,7 @@ Error not_read(std::string_view head) {
   if (is_vague(kind)) {
     std::string message = "not a heap profile: this is " + kind;
     if (!is_json(kind)) {
+      if (const std::string shape = text::shape_hint(head); !shape.empty()) message += "; " + shape;
       const std::string pattern = text::pattern_hint(head);
       message += pattern.empty() ? "; --pattern REGEX reads the numbers of any text"
                                  : "; to read its numbers as a log: --pattern '" + pattern + "'";
@@ -301,6 +317,13 @@ bool reads_moments(std::string_view format) {
 }
 
 Result<std::vector<Snapshot>> read_file(const std::string& path, const ReadOptions& options) {
+  if (const auto member = archive_member(path)) {
+    const Result<std::shared_ptr<const Archive>> archive = Archive::open(member->first);
+    if (!archive) return archive.error();
+    const ArchiveMember* const found = (*archive)->find(member->second);
+    if (found == nullptr) return Error{ErrorCode::io, "no such file in the archive", std::nullopt, path};
+    return read_bytes(found->bytes, path, options);
+  }
   return guarded(path,
                  [&] { return read_opened(OpenedInput::open_path(path, input_options(options)), path, options); });
 }

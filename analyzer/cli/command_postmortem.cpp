@@ -12,6 +12,7 @@
 #include "analyzer/session/files.hpp"
 #include "analyzer/session/postmortem_documents.hpp"
 #include "analyzer/session/postmortem_series.hpp"
+#include "analyzer/session/resident_parts.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -151,6 +152,8 @@ int run_postmortem(const Arguments& arguments) {
   } else {
     parts = session::split_series(compared.loaded, settings.view, left_out);
   }
+  const auto resident = session::resident_parts(compared.loaded);
+  for (session::ReportedSeries& part : parts) part.resident = resident;
   if (parts.size() > 1)
     say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
         " reports, one for each kind or series");

@@ -146,6 +146,19 @@ Result<std::shared_ptr<const PeakStory>> device_peak(const SnapshotRef& ref, con
   });
 }
 
+namespace {
+
+/// How bytes of a metric are held, behind their amount.
+std::string held_text(const std::string& metric) {
+  if (metric == "inuse_space") return " in use";
+  if (metric == "alloc_space") return " allocated, freed or not";
+  if (metric == "rss") return " resident";
+  if (metric == "committed" || metric == "used") return ' ' + metric;
+  return " of " + metric;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const PeakStory>> held_story(const SnapshotRef& ref, const DiffOptions& options) {
   return guarded([&]() -> std::shared_ptr<const PeakStory> {
     if (holds_nothing(*ref.snapshot)) return std::make_shared<PeakStory>(story_of_nothing(ref));
@@ -166,8 +179,9 @@ Result<std::shared_ptr<const PeakStory>> held_story(const SnapshotRef& ref, cons
     if (heap.bytes <= 0 || both.unit != "bytes") return nullptr;
     std::optional<OwnerReport> owners;
     if (ref.snapshot->graph != nullptr) owners = value_or_throw(owners_of(both, true));
-    return std::make_shared<PeakStory>(story::held_story(std::move(heap), both.view, no_stack_recorded(*ref.snapshot),
-                                                         ref, owners ? &*owners : nullptr));
+    return std::make_shared<PeakStory>(story::held_story(std::move(heap), held_text(both.metric), both.view,
+                                                         no_stack_recorded(*ref.snapshot), ref,
+                                                         owners ? &*owners : nullptr));
   });
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/naming.hpp"
 #include "analyzer/session/read_files.hpp"
+#include "formats/input/archive.hpp"
 #include "formats/registry.hpp"
 
 namespace snapdiff::session {
@@ -23,6 +24,12 @@ namespace fs = std::filesystem;
 
 std::vector<Job> list_directory(const std::string& path, std::size_t operand) {
   std::vector<Job> jobs;
+  if (formats::is_archive(path)) {
+    const auto archive = value_or_throw(formats::Archive::open(path));
+    for (const formats::ArchiveMember& member : archive->members())
+      jobs.push_back({path + "/" + member.name, "", true, operand});
+    return jobs;
+  }
   std::error_code failure;
   for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure)) {
     std::error_code ignored;

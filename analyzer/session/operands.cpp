@@ -8,6 +8,7 @@
 
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/nearest.hpp"
+#include "formats/input/archive.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -21,11 +22,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
+/// A file, a folder, an archive (which is one), a file of an archive.
 std::optional<PathOperand> existing_path(const std::string& text) {
+  if (formats::archive_member(text)) return PathOperand{text, "", false};
   std::error_code failure;
   const fs::file_status status = fs::status(text, failure);
   if (failure || !fs::exists(status)) return std::nullopt;
-  return PathOperand{text, "", fs::is_directory(status)};
+  return PathOperand{text, "", fs::is_directory(status) || formats::is_archive(text)};
 }
 
 // "@7", "@first", "@2..@9"

@@ -11,6 +11,7 @@
 #include "analyzer/session/document.hpp"
 #include "analyzer/session/left_out.hpp"
 #include "analyzer/session/pins.hpp"
+#include "analyzer/session/resident_parts.hpp"
 #include "analyzer/session/series_identity.hpp"
 #include "analyzer/story/make_story.hpp"
 
@@ -154,6 +155,18 @@ ReportedSeries series_of_one(const Loaded& loaded) {
   return series;
 }
 
+/// The metric that a report on one snapshot is about: its default one where that counts bytes, else its first in bytes;
+/// "" without one.
+std::string held_metric(const SnapshotRef& ref) {
+  const Result<std::string> metric = diff::choose_metric({&ref, 1}, "");
+  const Column* const column = metric ? ref.snapshot->column(*metric) : nullptr;
+  if (column != nullptr && column->type.unit == "bytes") return *metric;
+  for (const Column& other : ref.snapshot->samples.columns) {
+    if (other.type.unit == "bytes") return other.type.name;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
@@ -162,8 +175,7 @@ Result<std::optional<ReportedSeries>> series_of_trace(const Loaded& loaded) {
     const LoadedSnapshot& whole = loaded.snapshots.front();
     const Snapshot& snapshot = *whole.ref.snapshot;
     if (snapshot.allocator == nullptr) {
-      if (snapshot.column("inuse_space") == nullptr) return std::nullopt;
-      return series_of_one(loaded);
+      return held_metric(whole.ref).empty() ? std::nullopt : std::optional(series_of_one(loaded));
     }
     if (cuda::held_memory(snapshot)) return series_of_one(loaded);
     const std::optional<cuda::TraceRef> trace = cuda::busiest_trace(snapshot);
@@ -187,9 +199,12 @@ Result<ReportedSeries> reported_series(const Loaded& loaded) {
   return guarded([&] { return value_or_throw(series_of_trace(loaded)).value_or(ReportedSeries{"", loaded, {}}); });
 }
 
-Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& view, std::optional<std::int64_t> limit,
+Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& wanted, std::optional<std::int64_t> limit,
                             const postmortem::Rules& rules) {
   return guarded([&] {
+    DiffOptions view = wanted;
+    if (series.trace && series.trace->ref.snapshot->allocator == nullptr && view.metric.empty())
+      view.metric = held_metric(series.trace->ref);
     const Loaded& loaded = series.loaded;
     const std::vector<SnapshotRef> refs = loaded.refs();
     postmortem::Request request;
@@ -217,6 +232,7 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& vie
           series.by_iteration);
     }
     report.narrative = postmortem::tell(report, rules);
+    if (series.resident) tell_resident(*series.resident, report.narrative);
     return report;
   });
 }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/base/waterfall.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/session/load.hpp"
 
@@ -16,6 +18,7 @@ struct ReportedSeries {
   Loaded loaded;
   std::optional<LoadedSnapshot> trace;  ///< where `loaded` are moments of one snapshot's trace: that snapshot
   bool by_iteration = false;            ///< the moments are of the iterations of a training loop
+  std::shared_ptr<const Waterfall> resident = {};  ///< what RSS consists of, where the files say it
 };
 
 /// The series among the snapshots: one, where they can be compared; else one for each format, those of single

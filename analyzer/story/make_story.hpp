@@ -33,8 +33,9 @@ void tell_failure(GrowthReport& report, const OutOfMemory& failure);
 PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, StackId no_stack,
                      const SnapshotRef& operand);
 
-/// The contents of one snapshot: `heap` has its rows by stack. `owners`, where given, are its parts.
-PeakStory held_story(MemoryPeak heap, std::shared_ptr<const StackView> view, StackId no_stack,
+/// The contents of one snapshot: `heap` has its rows by stack. `held`: how its bytes are held (" in use", " resident").
+/// `owners`, where given, are its parts.
+PeakStory held_story(MemoryPeak heap, std::string_view held, std::shared_ptr<const StackView> view, StackId no_stack,
                      const SnapshotRef& operand, const OwnerReport* owners);
 
 /// What would have held less when an allocation failed, in place of the advice for the peak. `moment`: before it.

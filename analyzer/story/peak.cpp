@@ -359,7 +359,7 @@ PeakStory peak_story(MemoryPeak peak, std::shared_ptr<const StackView> view, Sta
   return out;
 }
 
-PeakStory held_story(MemoryPeak heap, std::shared_ptr<const StackView> view, StackId no_stack,
+PeakStory held_story(MemoryPeak heap, std::string_view held, std::shared_ptr<const StackView> view, StackId no_stack,
                      const SnapshotRef& operand, const OwnerReport* owners) {
   PeakStory out;
   if (owners != nullptr) out.parts = owned_parts(*owners, heap.bytes);
@@ -369,9 +369,9 @@ PeakStory held_story(MemoryPeak heap, std::shared_ptr<const StackView> view, Sta
     parts.most(heap.bytes, out);
   }
   out.roles.resize(out.parts.size());
-  out.headline = prose_of(sized(heap.bytes), " in use");
-  out.figures = amount_of(heap.blocks, "object") + "; one snapshot shows what is held, not what grows: take a second " +
-                "one later under the same load";
+  out.headline = prose_of(sized(heap.bytes), held);
+  if (heap.blocks > 0) out.figures = amount_of(heap.blocks, "object") + "; ";
+  out.figures += "one snapshot shows what is held, not what grows: take a second one later under the same load";
   Writer next;
   if (!operand.ref.empty()) {
     next << (owners != nullptr ? "snapdiff retained" : "snapdiff top --by function --cum");

@@ -26,8 +26,9 @@ class Maker {
  public:
   explicit Maker(std::span<const SnapshotRef> snapshots) {
     out_.snapshots.assign(snapshots.begin(), snapshots.end());
-    readings_.reserve(snapshots.size());
-    for (const SnapshotRef& ref : snapshots) readings_.push_back(reading_of(*ref.snapshot));
+    for (const SnapshotRef& ref : snapshots) {
+      for (Reading& one : readings_of(*ref.snapshot)) readings_.push_back(std::move(one));
+    }
   }
 
   Waterfall make() {
@@ -93,7 +94,7 @@ class Maker {
   }
 
   void heaps() {
-    const Pair jvm = pair(Source::jvm), jvm_heap = pair(Source::jvm_heap), go = pair(Source::go);
+    const Pair jvm = pair(Source::jvm), jvm_heap = pair(Source::jvm_heap), go = pair(Source::go), v8 = pair(Source::v8);
     std::vector<std::string> labels;
     for (const Reading& one : readings_) {
       if (one.source == Source::allocator && std::find(labels.begin(), labels.end(), one.label) == labels.end())
@@ -101,8 +102,10 @@ class Maker {
     }
     for (const std::string& label : labels) allocator(label, jvm);
     if (go.last != nullptr) go_heap(go);
+    if (v8.last != nullptr) v8_heap(v8);
     if (jvm.last != nullptr || jvm_heap.last != nullptr) java(jvm, jvm_heap);
-    if (!labels.empty() || go.last != nullptr || jvm.last != nullptr || jvm_heap.last != nullptr) return;
+    if (!labels.empty() || go.last != nullptr || v8.last != nullptr || jvm.last != nullptr || jvm_heap.last != nullptr)
+      return;
     if (const Pair profile = pair(Source::profile); profile.last != nullptr)
       add_of(WaterfallKind::in_use, "in use (heap profile)", profile,
              [](const Reading& one) { return one.at("in_use"); });
@@ -137,6 +140,15 @@ class Maker {
     if (go.last->has("sys"))
       add_of(WaterfallKind::overhead, "Go's runtime and stacks", go,
              [](const Reading& one) { return one.at("sys") - one.at("heap_sys"); });
+  }
+
+  /// Buffers and strings outside the heap come from malloc, which does not distinguish them.
+  void v8_heap(const Pair& v8) {
+    add_of(WaterfallKind::in_use, "in use (V8 heap)", v8, [](const Reading& one) { return one.at("used"); });
+    add_of(WaterfallKind::kept_free, "free, kept in the V8 heap", v8,
+           [](const Reading& one) { return one.at("total") - one.at("used"); });
+    add_of(WaterfallKind::in_use, "outside the V8 heap (buffers)", v8,
+           [](const Reading& one) { return one.at("external"); });
   }
 
   void java(const Pair& jvm, const Pair& heap) {

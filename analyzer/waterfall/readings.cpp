@@ -1,6 +1,8 @@
 #include "analyzer/waterfall/readings.hpp"
 
+#include <cstddef>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -65,27 +67,50 @@ void take_total(Reading& out, const Snapshot& snapshot, std::string_view metric)
   set(out, "in_use", sum);
 }
 
-/// Go's MemStats as a heap profile prints them, or as a log does.
+/// Go's MemStats as a heap profile, a log or the Prometheus client prints them. Logs have no unit: all are bytes.
 bool take_go(Reading& out, const Snapshot& snapshot) {
-  if (has_all(snapshot, {"HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased"})) {
-    take(out, snapshot,
-         {{"HeapAlloc", "alloc"},
-          {"HeapInuse", "inuse"},
-          {"HeapIdle", "idle"},
-          {"HeapReleased", "released"},
-          {"Sys", "sys"},
-          {"HeapSys", "heap_sys"}});
+  constexpr std::string_view kForms[][6] = {
+      {"HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "Sys", "HeapSys"},
+      {"heap_alloc", "heap_inuse", "heap_idle", "heap_released", "sys", "heap_sys"},
+      {"go_memstats_heap_alloc_bytes", "go_memstats_heap_inuse_bytes", "go_memstats_heap_idle_bytes",
+       "go_memstats_heap_released_bytes", "go_memstats_sys_bytes", "go_memstats_heap_sys_bytes"}};
+  constexpr std::string_view kNames[] = {"alloc", "inuse", "idle", "released", "sys", "heap_sys"};
+  constexpr std::size_t kNeeded = 4;  // the others are not in every form
+  for (const auto& form : kForms) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < std::size(kNames); ++i) {
+      for (const Counter& counter : snapshot.facts.counters) {
+        if (counter.name != form[i] || (counter.unit != "bytes" && !counter.unit.empty()) || counter.value < 0)
+          continue;
+        set(out, kNames[i], counter.value);
+        found += i < kNeeded ? 1U : 0U;
+        break;
+      }
+    }
+    if (found == kNeeded) {
+      if (!out.has("heap_sys")) out.bytes.erase("sys");
+      return true;
+    }
+    out.bytes.clear();
+  }
+  return false;
+}
+
+/// A runtime's own figures may have RSS, too.
+bool take_rss(Reading& out, const Snapshot& snapshot) {
+  for (const std::string_view name : {"rss", "process_resident_memory_bytes"}) {
+    if (!has_all(snapshot, {name})) continue;
+    take(out, snapshot, {{name, "rss"}});
     return true;
   }
-  if (!has_all(snapshot, {"heap_alloc", "heap_inuse", "heap_idle", "heap_released"})) return false;
-  take(out, snapshot,
-       {{"heap_alloc", "alloc"}, {"heap_inuse", "inuse"}, {"heap_idle", "idle"}, {"heap_released", "released"}});
-  return true;
+  return false;
 }
 
 }  // namespace
 
-Reading reading_of(const Snapshot& snapshot) {
+namespace {
+
+Reading first_reading_of(const Snapshot& snapshot) {
   Reading out;
   out.format = snapshot.facts.format;
   out.label = snapshot.facts.producer;
@@ -106,6 +131,10 @@ Reading reading_of(const Snapshot& snapshot) {
     out.bytes["free"] = out.at("resident") - out.at("in_use") - out.at("metadata");
   } else if (take_go(out, snapshot)) {
     out.source = Source::go;
+  } else if (has_all(snapshot, {"heap.usedMemory", "heap.totalMemory"})) {
+    out.source = Source::v8;
+    take(out, snapshot,
+         {{"heap.usedMemory", "used"}, {"heap.totalMemory", "total"}, {"heap.externalMemory", "external"}});
   } else if (has_all(snapshot, {"heap_used", "heap_total"})) {
     out.source = Source::jvm_heap;
     take(out, snapshot, {{"heap_used", "used"}, {"heap_total", "total"}});
@@ -116,9 +145,25 @@ Reading reading_of(const Snapshot& snapshot) {
   } else if (snapshot.column("inuse_space") != nullptr) {
     out.source = Source::profile;
     take_total(out, snapshot, "inuse_space");
-  } else if (has_all(snapshot, {"rss"})) {
+  } else if (take_rss(out, snapshot)) {
     out.source = Source::status;
-    take(out, snapshot, {{"rss", "rss"}});
+  } else if (snapshot.column("rss") != nullptr && snapshot.samples.size() == 1) {  // ps of one process
+    out.source = Source::status;
+    take_total(out, snapshot, "rss");
+    out.bytes["rss"] = out.at("in_use");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Reading> readings_of(const Snapshot& snapshot) {
+  std::vector<Reading> out{first_reading_of(snapshot)};
+  Reading rss = out.front();
+  rss.bytes.clear();
+  if (!out.front().has("rss") && take_rss(rss, snapshot)) {
+    rss.source = Source::status;
+    out.push_back(std::move(rss));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "snapdiff/snapshot.hpp"
 
@@ -15,8 +16,9 @@ namespace snapdiff::waterfall {
 ///   go         Go's MemStats
 ///   jvm_heap   the JVM's heap and metaspace
 ///   jvm        Native Memory Tracking of the JVM
+///   v8         V8's heap and what it holds outside
 ///   profile    bytes in use by stack or type
-enum class Source : std::uint8_t { none, map, status, allocator, go, jvm_heap, jvm, profile };
+enum class Source : std::uint8_t { none, map, status, allocator, go, jvm_heap, jvm, v8, profile };
 
 /// Amounts of a file by our names for them (readings.cpp).
 ///   label  which of several: "glibc", "tcmalloc", "cpython"
@@ -33,7 +35,8 @@ struct Reading {
   }
 };
 
-/// By the names of the snapshot's counters, metrics and kinds of rows. Throws limit: an amount beyond 128 PiB.
-Reading reading_of(const Snapshot& snapshot);
+/// By the names of the snapshot's counters, metrics and kinds of rows; a file may tell several things. Throws limit: an
+/// amount beyond 128 PiB.
+std::vector<Reading> readings_of(const Snapshot& snapshot);
 
 }  // namespace snapdiff::waterfall

@@ -8,5 +8,7 @@ namespace snapdiff::formats {
 extern const Format kMallocTotals;
 /// CPython's sys._debugmallocstats(): blocks by size class.
 extern const Format kPythonMalloc;
+/// Rust's stats_alloc.
+extern const Format kRustTotals;
 
 }  // namespace snapdiff::formats

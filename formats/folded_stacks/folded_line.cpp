@@ -70,12 +70,23 @@ char take_mark(std::string_view& frame) {
   return end[2];
 }
 
+bool take_fil(std::string_view frame, text::PrintedFrame& out) {
+  const std::size_t open = frame.rfind(" (");
+  if (open == std::string_view::npos || frame.back() != ')') return false;
+  std::string_view place = frame.substr(0, open);
+  if (!text::take_line_number(place, out.line)) return false;
+  out.file = place;
+  out.function = frame.substr(open + 2, frame.size() - open - 3);
+  return !out.function.empty();
+}
+
 FoldedText look_at(std::string_view head, bool whole) {
   const std::string plain = text::plain_head(head);
   std::string_view rest = plain;
   std::string_view line;
   FoldedText out;
-  std::size_t chains = 0, classes = 0, dotted = 0, pairs = 0;
+  std::size_t chains = 0, classes = 0, dotted = 0, pairs = 0, fil = 0;
+  bool has_fil = false;
   std::unordered_set<std::string_view, KeyedHash> seen, roots;
   while (text::take_line(rest, line)) {
     const bool is_cut = rest.empty() && !whole;
@@ -90,8 +101,13 @@ FoldedText look_at(std::string_view head, bool whole) {
     if (!found || begins_as_log(found->stack)) return out;
     const bool is_chain = found->stack.find(';') != std::string_view::npos;
     // One frame alone is a name, "[unattributed]" or so, and no words.
-    if (!is_chain && found->stack.find(' ') != std::string_view::npos) return out;
+    text::PrintedFrame place;
+    const bool is_fil = take_fil(found->stack.substr(found->stack.rfind(';') + 1), place);
+    const bool is_bracketed = found->stack.front() == '[' && found->stack.back() == ']';  // "[No Python stack]"
+    if (!is_chain && !is_fil && !is_bracketed && found->stack.find(' ') != std::string_view::npos) return out;
     ++out.lines;
+    fil += is_fil || (is_bracketed && !is_chain) ? 1U : 0U;
+    has_fil = has_fil || is_fil;
     chains += is_chain ? 1U : 0U;
     out.repeats += seen.insert(found->stack).second ? 0U : 1U;
     std::string_view leaf = found->stack.substr(found->stack.rfind(';') + 1);
@@ -105,6 +121,7 @@ FoldedText look_at(std::string_view head, bool whole) {
   // Two numbers a line are a difference of two profiles, which says nothing of either one's moment.
   out.is_folded = out.lines > 0 && chains * 2 >= out.lines && pairs < out.lines;
   out.has_types = classes == out.lines && dotted > 0;
+  out.is_fil = has_fil && fil == out.lines;
   out.roots = roots.size();
   out.is_java = text::has_prefix(plain, "java/") || plain.find(";java/") != std::string::npos;
   return out;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/text/printed_frame.hpp"
+
 namespace snapdiff::formats::folded {
 
 /// "main;handle;alloc 4096": the text before the last blank, and the number behind it.
@@ -25,10 +27,14 @@ std::string_view take_frame(std::string_view& stack);
 /// no mark.
 char take_mark(std::string_view& frame);
 
+/// "FILE:LINE (FUNCTION)", as fil writes a frame; false for other text.
+bool take_fil(std::string_view frame, text::PrintedFrame& out);
+
 /// Evidence from the complete lines of a head.
 ///   is_folded  each line is a stack with a number, most have several frames, and none looks like a line of a log
 ///   repeats    stacks that come again, which writers add up and logs repeat
 ///   is_java    some frame lies in java.*: names have slashes for dots
+///   is_fil     each leaf is a frame as fil writes it: bytes, at the peak
 ///   has_types  each leaf is marked as async-profiler marks the class that was allocated
 struct FoldedText {
   bool is_folded = false;
@@ -36,6 +42,7 @@ struct FoldedText {
   bool is_cpu = false;  ///< of austin: not of memory
   bool is_java = false;
   bool has_types = false;
+  bool is_fil = false;
   std::size_t lines = 0;
   std::size_t repeats = 0;
   std::size_t roots = 0;  ///< distinct first frames: programs have few, words of logs many

@@ -57,6 +57,10 @@ class FoldedReader {
     if (text_.is_austin) {
       facts.producer = "austin";
       builder_.add_column({"rss_change", "bytes"});
+    } else if (text_.is_fil) {
+      facts.producer = "fil";
+      builder_.add_column({"inuse_space", "bytes"});
+      facts.notes.add(Severity::info, "memory in use at the peak, which fil alone writes");
     } else if (name.find("bytes") != std::string_view::npos) {
       builder_.add_column({"bytes", "bytes"});
       facts.notes.add(Severity::info, "values are bytes by the name of the file: the format has no units");
@@ -114,6 +118,7 @@ class FoldedReader {
       const char mark = take_mark(frame);
       printed.function = text_.is_java ? java_name(frame) : frame;
       if (text_.is_austin && !read_austin(frame, printed)) continue;
+      if (text_.is_fil) take_fil(frame, printed);
       frames_.push_back(text::frame_of(builder_, printed, mark == 'i' ? kFrameInlined : std::uint8_t{0}));
     }
     std::reverse(frames_.begin(), frames_.end());
@@ -160,6 +165,7 @@ class FoldedReader {
 Match sniff_folded(std::string_view head) {
   const FoldedText text = look_at(head, head.size() < kSniffBytes);
   if (text.is_austin) return Match::certain;
+  if (text.is_fil && text.lines > 1) return Match::certain;
   if (!text.is_folded) return Match::no;
   constexpr std::size_t kFewLines = 8;  // too few to count roots
   const bool shares_roots = text.lines < kFewLines || text.roots * 2 <= text.lines;
@@ -169,8 +175,8 @@ Match sniff_folded(std::string_view head) {
 }  // namespace
 
 constexpr Format kFoldedStacks{
-    .info = {"folded-stacks", "stacks with a number each: async-profiler, austin -m, FlameGraph, export --folded",
-             "*.folded, *.collapsed, *.austin", "units, which most files do not say; threads of austin"},
+    .info = {"folded-stacks", "stacks with a number each: async-profiler, austin -m, fil, FlameGraph, export --folded",
+             "*.folded, *.collapsed, *.austin, *.prof", "units, which most files do not say; threads of austin"},
     .sniff = sniff_folded,
     .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, FoldedReader(in).read()); },
     .many = "distinct stacks"};

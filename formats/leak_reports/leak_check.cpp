@@ -124,7 +124,7 @@ void LeakCheck::mark_cut(std::string_view why, std::uint64_t offset) {
 Result<Snapshot> LeakCheck::finish(std::string_view deeper) {
   close_record();
   settle_indirect();
-  if (cut_ * 2 > records_)
+  if (cut_ * 2 > records_ && !deeper.empty())
     builder_.notes().add(Severity::info, concat("most stacks end before main, at ", std::to_string(deepest_),
                                                 " frames: record with ", deeper));
   return builder_.finish();

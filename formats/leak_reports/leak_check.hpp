@@ -53,7 +53,7 @@ class LeakCheck {
   /// Marks the snapshot as one whose report ends early.
   void mark_cut(std::string_view why, std::uint64_t offset);
 
-  /// `deeper`: what to record with to get whole stacks, said where most of them end before main.
+  /// `deeper`: what to record with to get whole stacks, said where most of them end before main; "": nothing does.
   Result<Snapshot> finish(std::string_view deeper);
 
  private:

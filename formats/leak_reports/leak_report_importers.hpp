@@ -8,5 +8,7 @@ namespace snapdiff::formats {
 extern const Format kMemcheck;
 /// Leak reports of LeakSanitizer and AddressSanitizer: a snapshot for each report.
 extern const Format kLeakSanitizer;
+/// Leaks as kmemleak, macOS leaks, VLD, Visual C++, gperftools' heap checker and mtrace print them.
+extern const Format kLeakListing;
 
 }  // namespace snapdiff::formats

@@ -16,6 +16,8 @@ constexpr FormatInfo kSpeedscope{"memray-speedscope",
                                  "*.speedscope.json", "which moment it shows; profiles in other units"};
 constexpr FormatInfo kStats{"memray-stats", "totals of a memray run (memray stats --json)", "*.json",
                             "the histogram of sizes and the top lists: totals of the run, nothing live"};
+constexpr FormatInfo kHtml{"memray-html", "pages of memray flamegraph, also --temporal", "*.html",
+                           "source lines, threads; of more than 64 moments all but each stretch's last"};
 constexpr FormatInfo kRecording{"memray", "memray recording, file versions 10 to 13 (memray 1.7 to 1.20)", "*.bin",
                                 "single events; the interpreter's own native frames; objects' lives"};
 
@@ -56,6 +58,11 @@ constexpr Format kMemrayCsv = memray_format<is_csv, memray::read_csv>(kCsv);
 constexpr Format kMemrayGprof2dot = memray_format<is_gprof2dot, memray::read_gprof2dot>(kGprof2dot);
 constexpr Format kMemraySpeedscope = memray_format<is_speedscope, memray::read_speedscope>(kSpeedscope);
 constexpr Format kMemrayStats = memray_format<is_stats, memray::read_stats>(kStats);
+constexpr Format kMemrayHtml{
+    .info = kHtml,
+    .sniff = [](std::string_view head) { return certain_if(memray::is_flamegraph_page(head)); },
+    .decode = memray::read_html,
+    .many = "distinct stacks"};
 constexpr Format kMemray{.info = kRecording,
                          .sniff = [](std::string_view head) { return certain_if(is_recording(head)); },
                          .decode = memray::read_recording,

@@ -13,5 +13,7 @@ extern const Format kMemrayCsv;
 extern const Format kMemrayGprof2dot;
 extern const Format kMemraySpeedscope;
 extern const Format kMemrayStats;
+/// The page of `memray flamegraph`.
+extern const Format kMemrayHtml;
 
 }  // namespace snapdiff::formats

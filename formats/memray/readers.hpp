@@ -22,6 +22,10 @@ Result<Snapshot> read_gprof2dot(Input& in);
 Result<Snapshot> read_speedscope(Input& in);
 Result<Snapshot> read_stats(Input& in);
 
+/// The page of `memray flamegraph`, with --temporal a series of its moments.
+bool is_flamegraph_page(std::string_view head);
+void read_html(Input& in, SnapshotSink& out, const ReadRequest& request);
+
 /// The blocks that were live at the end, or at ReadRequest::point "peak".
 void read_recording(Input& in, SnapshotSink& out, const ReadRequest& request);
 

@@ -91,6 +91,7 @@ std::unique_ptr<Matcher> make_gc_log_matcher();
 std::unique_ptr<Matcher> make_mprof_matcher();
 std::unique_ptr<Matcher> make_oom_message_matcher();
 std::unique_ptr<Matcher> make_profiler_table_matcher();
+std::unique_ptr<Matcher> make_csv_table_matcher();
 std::unique_ptr<Matcher> make_json_line_matcher();
 std::unique_ptr<Matcher> make_plain_line_matcher();
 

@@ -32,6 +32,7 @@ constexpr KindText kKinds[] = {
     {kProfilerTable, "line table", "memory_profiler"},
     {kOomMessage, "out of memory", ""},
     {kGcLog, "garbage collections", ""},
+    {kCsvTable, "CSV", ""},
     {kPlain, "metric lines", ""},
     {kPattern, "own pattern", ""},
 };

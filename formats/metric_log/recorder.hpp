@@ -31,6 +31,7 @@ enum Kind : std::uint16_t {
   kPattern = 128,
   kOomMessage = 256,
   kGcLog = 512,
+  kCsvTable = 1024,
 };
 
 /// Points that a log is kept with at most; beyond, they are thinned() by half. 10 000 points of 7 counters are

@@ -1,16 +1,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/contains.hpp"
+#include "formats/pprof/otlp_json.hpp"
 #include "formats/pprof/otlp_snapshot.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/text/held_sink.hpp"
+#include "formats/text/scan.hpp"
 
 /// OpenTelemetry's ProfilesData (opentelemetry-proto, profiles/v1development of 2026), alone or framed by the lengths
-/// of a collector's file exporter.
+/// of a collector's file exporter, or in JSON.
 namespace snapdiff::formats {
 namespace {
 
@@ -18,6 +22,13 @@ using namespace pprof;
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kMostMessageBytes = std::size_t{1} << 30;
+
+/// Profiles and the dictionary come in any order: a head shows one of them.
+bool is_json_otlp(std::string_view head) {
+  return text::begins_with(head, {"{", "\""}) &&
+         (contains(head, "\"resourceProfiles\"") || contains(head, "\"resource_profiles\"") ||
+          (contains(head, "\"dictionary\"") && (contains(head, "Table\"") || contains(head, "_table\""))));
+}
 
 void read_resource(protozero::pbf_reader in, OtlpProfile& out) {
   while (in.next()) {
@@ -92,8 +103,40 @@ bool read_data(std::string_view bytes, std::uint64_t offset, text::HeldSink& out
   return has_time;
 }
 
+/// Refuses what held nothing, and tells what was left out.
+void finish_otlp(text::HeldSink& held, bool has_time) {
+  if (held.empty())
+    fail(ErrorCode::unsupported,
+         has_time ? "OTLP profile of CPU time: expected one of memory, in bytes or objects"
+                  : "OTLP message without profiles: expected at least one",
+         0);
+  if (has_time) held.last().notes.add(Severity::info, "profiles of time, left out");
+  held.flush();
+}
+
+/// Messages in JSON, one behind the other, as a collector's file exporter writes them: each is turned into its binary
+/// form. Messages in front of a cut one are kept.
+void read_json_otlp(Input& in, text::HeldSink& held) {
+  json::JsonScanner json(in);
+  std::string bytes;
+  bool has_time = false;
+  for (;;) {
+    bool found = false;
+    try {
+      found = next_json_message(json, bytes);
+    } catch (const Failure& failure) {
+      if (held.empty() || failure.error.code != ErrorCode::malformed) throw;
+      held.last().lose("the input ends inside a message, which was left out", failure.error.offset);
+    }
+    if (!found) break;
+    has_time = read_data(bytes, 0, held) || has_time;
+  }
+  finish_otlp(held, has_time);
+}
+
 void read_otlp(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   text::HeldSink held(out);
+  if (is_json_otlp(value_or_throw(in.peek(kSniffBytes)))) return read_json_otlp(in, held);
   bool has_time = false;
   const bool is_framed = value_or_throw(in.peek(1)).starts_with('\0');
   for (;;) {
@@ -118,13 +161,7 @@ void read_otlp(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
     has_time = read_data(view, in.offset(), held) || has_time;
     in.consume(view.size());
   }
-  if (held.empty())
-    fail(ErrorCode::unsupported,
-         has_time ? "OTLP profile of CPU time: expected one of memory, in bytes or objects"
-                  : "OTLP message without profiles: expected at least one",
-         0);
-  if (has_time) held.last().notes.add(Severity::info, "profiles of time, left out");
-  held.flush();
+  finish_otlp(held, has_time);
 }
 
 /// A length of the wire format at `at`, which moves after it; false where it is cut.
@@ -170,6 +207,7 @@ bool begins_with_profiles(std::string_view head) {
 }
 
 Match sniff_otlp(std::string_view head) {
+  if (is_json_otlp(head)) return Match::certain;
   if (head.size() > kLengthBytes && head[0] == '\0') head.remove_prefix(kLengthBytes);
   return certain_if(begins_with_dictionary(head) || begins_with_profiles(head));
 }
@@ -177,8 +215,9 @@ Match sniff_otlp(std::string_view head) {
 }  // namespace
 
 constexpr Format kOtlp{
-    .info = {"otlp", "OTLP profiles (OpenTelemetry) of memory, alone or as a collector's file exporter writes them",
-             "*.otlp, *.pb", "links to traces, times of single samples, attributes beyond texts and whole numbers"},
+    .info = {"otlp", "OTLP profiles (OpenTelemetry) of memory, protobuf or JSON, alone or as a collector writes them",
+             "*.otlp, *.pb, *.json",
+             "links to traces, times of single samples, attributes beyond texts and whole numbers"},
     .sniff = sniff_otlp,
     .decode = read_otlp,
     .many = "distinct stacks",

@@ -10,5 +10,7 @@ extern const Format kProcSmaps;
 extern const Format kProcMemory;
 /// The kernel's out-of-memory report: resident bytes by task.
 extern const Format kKernelOom;
+/// dumpsys meminfo PID and showmap of Android: proportional bytes by category or mapping.
+extern const Format kAndroidMemory;
 
 }  // namespace snapdiff::formats

@@ -17,6 +17,17 @@ class CounterLog : public ReportLog {
  protected:
   using ReportLog::ReportLog;
 
+  /// Sets a counter in the open moment, which begins where there is none.
+  void put(Counter counter) {
+    if (counters_.contains(counter.name)) {
+      if (is_closing_) return;
+      close();
+    }
+    moment();
+    std::string name = counter.name;
+    counters_.emplace(std::move(name), std::move(counter));
+  }
+
   /// Sets a level in the open moment, which begins where there is none.
   void set(std::string_view name, std::int64_t value, std::string_view unit = "bytes", std::int64_t half_unit = 0) {
     put({std::string(name), value, std::string(unit), false, half_unit});
@@ -62,16 +73,6 @@ class CounterLog : public ReportLog {
   virtual void before_close() {}
 
  private:
-  void put(Counter counter) {
-    if (counters_.contains(counter.name)) {
-      if (is_closing_) return;
-      close();
-    }
-    moment();
-    std::string name = counter.name;
-    counters_.emplace(std::move(name), std::move(counter));
-  }
-
   std::optional<SnapshotFacts> facts_;  // of the open moment
   std::map<std::string, Counter, std::less<>> counters_;
   std::optional<std::int64_t> time_;

@@ -1,6 +1,7 @@
 #include "formats/text/pattern_hint.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 #include "analyzer/base/contains.hpp"
@@ -48,7 +49,11 @@ bool names_memory(std::string_view expression) {
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) { return contains(text, word); });
 }
 
-std::string hint_of(std::string_view line, bool with_unit) {
+/// A hint needs one of these in the line.
+enum class Wanted : std::uint8_t { unit, memory_word, any_word };
+
+std::string hint_of(std::string_view line, Wanted wanted) {
+  const bool with_unit = wanted == Wanted::unit;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (!is_digit(line[i]) || (i > 0 && (is_word(line[i - 1]) || line[i - 1] == '.'))) continue;
     Decimal number;
@@ -62,7 +67,7 @@ std::string hint_of(std::string_view line, bool with_unit) {
     const bool stands_alone = end == line.size() || !(is_word(line[end]) || contains(".:-/", line.substr(end, 1)));
     if (with_unit ? has_unit : stands_alone) {
       std::string out = words_before(line, i);
-      if (!out.empty() && (with_unit || names_memory(out)))
+      if (!out.empty() && (wanted != Wanted::memory_word || names_memory(out)))
         return out + (has_unit ? "(?P<value>[\\d.,]+) *(?P<unit>[A-Za-z]+)" : "(?P<value>[\\d.,]+)");
     }
     i = std::max(i, end - 1);
@@ -74,12 +79,18 @@ std::string hint_of(std::string_view line, bool with_unit) {
 
 std::string pattern_hint(std::string_view head) {
   const std::string plain = plain_head(head);
-  for (const bool with_unit : {true, false}) {
+  for (const Wanted wanted : {Wanted::unit, Wanted::memory_word, Wanted::any_word}) {
     std::string_view rest = plain;
     std::string_view line;
     while (take_line(rest, line)) {
-      if (std::string hint = hint_of(line, with_unit); !hint.empty()) return hint;
+      if (std::string hint = hint_of(line, wanted); !hint.empty()) return hint;
     }
+  }
+  std::string_view rest = plain, line;
+  while (take_line(rest, line)) {
+    Decimal number;
+    line = trim(line);
+    if (!line.empty() && parse_decimal(line, 0, number) == line.size()) return "^ *(?P<value>[\\d.,]+) *$";
   }
   return {};
 }

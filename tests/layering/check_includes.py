@@ -75,7 +75,7 @@ MODULES = {
     "analyzer/capture": (["analyzer/http"], [], "runs programs and reads addresses, so that there are snapshot files; reads none"),
     "analyzer/session": (["formats", "formats/input", "formats/json", "analyzer/cuda", "analyzer/diff", "analyzer/document", "analyzer/flame", "analyzer/gate", "analyzer/graph", "analyzer/html",
                           "analyzer/objects", "analyzer/postmortem", "analyzer/render", "analyzer/report", "analyzer/store", "analyzer/story",
-                          "analyzer/symbols", "analyzer/trend"], [],
+                          "analyzer/symbols", "analyzer/trend", "analyzer/waterfall"], [],
                          "what the commands do, for the program and the library: it sees both sides, but neither arguments nor a terminal"),
     "analyzer/library": (["formats", "analyzer/diff", "analyzer/report", "analyzer/session"], [], "the same for other programs"),
     "analyzer/mcp": (["formats/input", "formats/json", "analyzer/diff", "analyzer/document", "analyzer/gate", "analyzer/objects", "analyzer/postmortem",

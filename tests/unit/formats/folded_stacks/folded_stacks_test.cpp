@@ -100,3 +100,16 @@ TEST_CASE("folded-stacks: every cut is refused, told, or loses nothing, disguise
   check_line_cuts(folded(), kAustin);
   check_disguises(folded(), kPlain);
 }
+
+TEST_CASE("folded-stacks: fil's frames have a file and a line, its values are bytes at the peak") {
+  const Snapshot s = read_data_of("folded_stacks/fil.prof", formats::kFoldedStacks);
+  CHECK(total(s, "inuse_space") == 4014637);
+  CHECK(s.facts.producer == "fil");
+  CHECK(rows(s).at("_shutdown@/usr/lib/python3.11/threading.py:1051") == "222");
+}
+
+TEST_CASE("folded-stacks: fil's row without a Python stack is a pseudo frame") {
+  const std::string text = "/a.py:1 (f);/a.py:2 (g) 30\n[No Python stack] 12\n";
+  CHECK(formats::kFoldedStacks.sniff(text) == Match::certain);
+  CHECK(total(read_one(formats::kFoldedStacks, text), "inuse_space") == 42);
+}

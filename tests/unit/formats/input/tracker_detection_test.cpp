@@ -127,6 +127,13 @@ TEST_CASE("detect: samples of languages' profilers are claimed by their own form
                                   {"ruby-objectspace/heap", ".gz", "ruby-heap"},
                                   {"guppy/heap", "", "guppy"},
                                   {"pympler/", ".txt", "pympler"},
+                                  {"fil/", ".prof", "folded-stacks"},
+                                  {"erlang/memory", ".log", "erlang-memory"},
+                                  {"erlang/erl_crash", ".gz", "erlang-crash-dump"},
+                                  {"node-report/fatal", ".json", "node-report"},
+                                  {"rust-stats-alloc/", ".log", "stats-alloc"},
+                                  {"memray-html/flamegraph", ".gz", "memray-html"},
+                                  {"glibc-mtrace/", ".gz", "leak-listing"},
                                   {"scalene/", ".gz", "scalene"}};
   std::size_t claimed = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(samples)) {

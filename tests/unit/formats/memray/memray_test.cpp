@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "formats/memray/memray_importers.hpp"
+#include "support/read_data.hpp"
 #include "support/read_series.hpp"
 
 using namespace snapdiff;
@@ -155,4 +156,36 @@ TEST_CASE("memray: each export is claimed by its own reader and by no other") {
       CHECK(other.first->sniff(*text) == (other.first == reader ? Match::certain : Match::no));
     }
   }
+}
+
+TEST_CASE("memray-html: the page of --leaks says what the CSV of --leaks says, row by row") {
+  const Snapshot s = read_data_of("memray/flamegraph-leaks.html.gz", formats::kMemrayHtml);
+  CHECK(total(s, "inuse_space") == 171072);
+  CHECK(total(s, "inuse_objects") == 104);
+  CHECK(has_note(s, "never freed"));
+}
+
+TEST_CASE("memray-html: --temporal is a series that ends with what leaked") {
+  const std::vector<Snapshot> s = read_data("memray/flamegraph-temporal.html.gz");
+  CHECK(total(s.back(), "inuse_space") == 171072);
+}
+
+TEST_CASE("memray-html: a node has what its children do not have; damage is refused") {
+  const std::string head = "<html><title>memray - flamegraph report</title><script> const packed_data = ";
+  const std::string page =
+      head + R"({"nodes":{"children":[[1],[2],[]],"function":[0,1,2],"filename":[0,3,3],"lineno":[0,5,6],)"
+             R"("value":[30,30,10],"n_allocations":[3,3,1]},"strings":["","&lt;module&gt;","f","a.py"]};)";
+  const formats::Format& html = formats::kMemrayHtml;
+  CHECK(html.sniff(page) == Match::certain);
+  CHECK(rows(read_one(html, page)) == Rows{{"<module>@a.py:5", "2 20"}, {"f@a.py:6 < <module>@a.py:5", "1 10"}});
+  CHECK(read_error(html, head).find("no nodes") != std::string::npos);
+  CHECK(read_error(html, "<html>").find("page without its data") != std::string::npos);
+  std::string cycle = page;
+  cycle.replace(cycle.find("[[1],[2],[]]"), 12, "[[1],[1],[]]");
+  CHECK(read_error(html, cycle).find("out of range") != std::string::npos);
+  std::string less = page;
+  less.replace(less.find("[30,30,10]"), 10, "[30,30,40]");
+  CHECK(read_error(html, less).find("less than its children") != std::string::npos);
+  for (std::size_t size = head.size(); size + 2 < page.size(); ++size)
+    CHECK(read_series(html, page.substr(0, size)).error.has_value());
 }

@@ -108,6 +108,24 @@ TEST_CASE("otlp: a heap profile written by the collector's library equals the pp
   CHECK(s.facts.sampling == Sampling::poisson);
 }
 
+TEST_CASE("otlp: JSON of protobuf's library equals the binary message, names in snake_case and several messages too") {
+  const Snapshot s = read_data_of("otlp/heap.001.otlp.json.gz", otlp());
+  CHECK(describe(s) == describe(read_data_of("otlp/heap.001.otlp.gz", otlp())));
+  const std::string text =
+      R"({"resource_profiles":[{"scope_profiles":[{"profiles":[{"sample_type":{"type_strindex":1,"unit_strindex":2},)"
+      R"("samples":[{"stack_index":1,"values":["48"]}],"time_unix_nano":"7"}]}]}],)"
+      R"("dictionary":{"string_table":["","inuse_space","bytes","leak"],"function_table":[{},{"name_strindex":3}],)"
+      R"("location_table":[{},{"lines":[{"function_index":1,"line":5}]}],"stack_table":[{},{"location_indices":[1]}],)"
+      R"("mapping_table":[{}],"attribute_table":[{}]}})";
+  CHECK(otlp().sniff(text) == Match::certain);
+  CHECK(total(read_one(otlp(), text), "inuse_space") == 48);
+  CHECK(read_ok(otlp(), text + "\n" + text).size() == 2);
+  const std::vector<Snapshot> cut = read_ok(otlp(), text + "\n" + text.substr(0, 90));
+  REQUIRE(cut.size() == 1);
+  CHECK(cut.front().facts.partial);
+  check_cuts(otlp(), text, 1);
+}
+
 TEST_CASE("otlp: profiles of one time are the columns of a snapshot, attributes are labels") {
   const std::string bytes = data(Message().message(1, resource("svc", heap(48, 7))));
   CHECK(otlp().sniff(bytes) == Match::certain);

@@ -1,0 +1,83 @@
+#include <optional>
+#include <string_view>
+
+#include "formats/allocator_totals/allocator_totals_importers.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/text/counter_log.hpp"
+#include "formats/text/scan.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+namespace rust {
+
+/// The number behind "NAME: " of Rust's Debug output.
+std::optional<std::int64_t> member(std::string_view line, std::string_view name) {
+  const std::size_t found = line.find(name);
+  if (found == std::string_view::npos) return std::nullopt;
+  text::Cursor at(line.substr(found + name.size()));
+  std::int64_t value = 0;
+  return at.take(": ") && at.decimal(value) == text::Number::ok ? std::optional(value) : std::nullopt;
+}
+
+struct Stats {
+  std::int64_t in_use = 0, blocks = 0, allocated = 0;
+};
+
+/// Stats { allocations: 986, deallocations: 680, reallocations: 12, bytes_allocated: 1420299, bytes_deallocated:
+/// 1131993, bytes_reallocated: 4032 }
+std::optional<Stats> stats_of(std::string_view line) {
+  const std::size_t found = line.find("Stats { allocations: ");
+  if (found == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(found);
+  const auto made = member(line, "{ allocations"), freed = member(line, " deallocations");
+  const auto bytes_made = member(line, "bytes_allocated"), bytes_freed = member(line, "bytes_deallocated"),
+             moved = member(line, "bytes_reallocated");
+  if (!made || !freed || !bytes_made || !bytes_freed || !moved || line.find('}') == std::string_view::npos)
+    return std::nullopt;
+  Stats out;
+  out.allocated = *bytes_made;
+  // realloc() added or took the rest.
+  if (!checked_sub(*made, *freed, out.blocks) || !checked_sub(*bytes_made, *bytes_freed, out.in_use) ||
+      !checked_add(out.in_use, *moved, out.in_use))
+    return std::nullopt;
+  return out;
+}
+
+class StatsLog final : public text::CounterLog {
+ public:
+  StatsLog(Input& in, SnapshotSink& out)
+      : CounterLog(in, out, "no totals: the input ends, expected \"Stats { allocations: N, … }\" of stats_alloc") {}
+
+ private:
+  void handle(std::string_view line) override {
+    const std::optional<Stats> stats = stats_of(line);
+    if (!stats) {
+      if (!lines_.terminated() && is_open())
+        moment().lose("the last line is cut and was left out", lines_.line_offset());
+      return note_time(line);
+    }
+    note_time(line);
+    set("in_use", stats->in_use);
+    set("blocks_in_use", stats->blocks, "count");
+    put({"allocated", stats->allocated, "bytes", true, 0});
+    moment().producer = "stats_alloc";
+  }
+};
+
+}  // namespace rust
+
+}  // namespace
+
+constexpr Format kRustTotals{.info = {"stats-alloc", "totals of Rust's stats_alloc as its Debug output prints them",
+                                      "*.log, *.txt", "counts of calls"},
+                             .sniff =
+                                 [](std::string_view head) {
+                                   return certain_if(text::any_line_of(
+                                       head, [](std::string_view line) { return rust::stats_of(line).has_value(); }));
+                                 },
+                             .decode = text::read_log<rust::StatsLog>,
+                             .many = "counters"};
+
+}  // namespace snapdiff::formats

@@ -1,0 +1,349 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "formats/input/number_rows.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/leak_reports/leak_listing.hpp"
+#include "formats/text/quantity.hpp"
+#include "formats/text/scan.hpp"
+
+namespace snapdiff::formats::leak_reports {
+namespace {
+
+namespace blocks {
+
+constexpr std::size_t kNowhere = std::string_view::npos;
+
+/// "0x55fd33d88300" at the cursor.
+bool take_address(text::Cursor& at, std::uint64_t& out) { return at.take("0x") && at.hex(out) == text::Number::ok; }
+
+/// A size in hexadecimal digits; nothing from 2^63 on.
+bool take_size(text::Cursor& at, std::int64_t& out) {
+  std::uint64_t value = 0;
+  if (!take_address(at, value) || value >> 63 != 0) return false;
+  out = static_cast<std::int64_t>(value);
+  return true;
+}
+
+}  // namespace blocks
+
+using namespace blocks;
+
+/// Process 15295: 30252 nodes malloced for 5385 KB
+/// Process 15295: 3 leaks for 144 total leaked bytes.
+/// STACK OF 1 INSTANCE OF 'ROOT LEAK: <malloc in main>':           version 4: root first, then the tree of what leaked
+/// 1   leak     0x104d28498 main + 56  leak.c:11
+/// ====
+///     2 (192 bytes) ROOT LEAK: <AddExpr 0x7fba71405990> [96]
+///        1 (96 bytes) left --> 0x7fba71405a20 [96]
+/// Leak: 0x600000d506c0  size=64  zone: DefaultMallocZone_0x11da72000   Song  Swift  icdab_cycle         versions 2, 3
+/// 	Call stack: [thread 0x10a974380]: | 0x10a5f678d (libdyld.dylib) start | 0x106eba614 (icdab_cycle) main
+/// Its version numbers are those of the report.
+class MacosLeaks final : public Dialect {
+ public:
+  bool begins(std::string_view line) const override { return total_of(line).has_value(); }
+  void take(std::string_view line, ListingSink& out) override {
+    if (const auto total = total_of(line)) {
+      out.open("leaks");
+      total_ = *total;
+      found_ = 0;
+      stack_.clear();
+      type_.clear();
+      if (total_.blocks == 0) out.close();
+      return;
+    }
+    if (!out.is_open()) return;
+    const std::string_view text = text::trim(line);
+    if (!text.starts_with("Call stack: ")) name_by_type(out);
+    if (text.starts_with("STACK OF ")) {
+      stack_.clear();
+    } else if (text.starts_with("Leak: 0x")) {
+      old_leak(text, out);
+    } else if (text.starts_with("Call stack: ")) {
+      old_stack(text, out);
+    } else if (!node(text, out)) {
+      std::string owned(text);
+      if (LeakFrame frame; frame_of(owned, frame)) stack_.push_back(std::move(owned));
+    }
+    if (found_ == total_.blocks && text.empty()) end(out);
+  }
+  void finish(ListingSink& out) override {
+    name_by_type(out);
+    if (found_ == total_.blocks) end(out);
+  }
+
+ private:
+  static std::optional<Leaked> total_of(std::string_view line) {
+    const std::size_t found = line.find(" total leaked bytes");
+    const std::size_t process = line.find("Process ");
+    if (found == kNowhere || process == kNowhere) return std::nullopt;
+    text::Cursor at(line.substr(process + 8));
+    std::int64_t pid = 0;
+    Leaked out;
+    if (!at.count(pid) || !at.take(": ") || !at.count(out.blocks) || !at.take(" leak")) return std::nullopt;
+    at.take('s');
+    if (!at.take(" for ") || !at.count(out.bytes)) return std::nullopt;
+    return out;
+  }
+
+  void end(ListingSink& out) {
+    out.close(total_);
+    stack_.clear();
+  }
+
+  void record(std::string_view kind, std::int64_t bytes, std::string_view type, ListingSink& out) {
+    out.check().open_record(kind, {bytes, 1});
+    ++found_;
+    // Leaf first: they are printed from the root on.
+    for (auto one = stack_.rbegin(); one != stack_.rend(); ++one) {
+      LeakFrame frame;
+      frame_of(*one, frame);
+      out.check().add_frame(frame);
+    }
+    if (stack_.empty() && !type.empty()) {
+      LeakFrame frame;
+      frame.function = type;
+      out.check().add_frame(frame);
+    }
+  }
+
+  /// "2 (192 bytes) ROOT LEAK: <AddExpr 0x7fba71405990> [96]": the bytes in brackets are its own.
+  bool node(std::string_view text, ListingSink& out) {
+    text::Cursor at(text);
+    std::int64_t count = 0;
+    if (!at.count(count) || !at.take(" (") || text.back() != ']') return false;
+    const std::size_t open = text.rfind('[');
+    const std::optional<text::Quantity> bytes =
+        text::parse_size(std::string(text.substr(open + 1, text.size() - open - 2)) + " B");
+    if (!bytes || text.find("<< TOTAL >>") != kNowhere) return false;
+    const bool is_root = text.find("ROOT LEAK: ") != kNowhere;
+    std::string_view type;
+    if (const std::size_t less = text.rfind('<', open); less != kNowhere) {
+      type = text.substr(less + 1, open - less - 1);
+      type = type.substr(0, type.rfind(" 0x"));
+    }
+    record(is_root ? "root leak" : "kept by a leak", bytes->value, type, out);
+    return true;
+  }
+
+  void old_leak(std::string_view text, ListingSink& out) {
+    stack_.clear();
+    const std::size_t size = text.find("size=");
+    text::Cursor at(text.substr(size == kNowhere ? text.size() : size + 5));
+    std::int64_t bytes = 0;
+    if (!at.count(bytes)) return out.lose("leaks that could not be read, left out");
+    std::string_view type;
+    if (const std::size_t zone = text.find("zone: "); zone != kNowhere) {
+      text::Cursor words(text.substr(zone + 6));
+      words.token();
+      words.skip_blanks();
+      type = words.token();
+    }
+    record("root leak", bytes, {}, out);
+    type_ = type;
+  }
+
+  /// A leak of versions 2 and 3 without a stack below it.
+  void name_by_type(ListingSink& out) {
+    if (type_.empty() || !out.is_open() || !out.check().record_open()) return;
+    LeakFrame frame;
+    frame.function = type_;
+    out.check().add_frame(frame);
+    type_.clear();
+  }
+
+  /// "Call stack: [thread 0x1]: | 0x2 (lib) start | 0x3 (app) main AppDelegate.swift:12": of the leak above it.
+  void old_stack(std::string_view text, ListingSink& out) {
+    if (!out.check().record_open()) return;
+    type_.clear();
+    std::vector<LeakFrame> frames;
+    std::size_t bar = text.find('|');
+    while (bar != kNowhere) {
+      const std::size_t next = text.find('|', bar + 1);
+      std::string_view part = text::trim(text.substr(bar + 1, next == kNowhere ? kNowhere : next - bar - 1));
+      bar = next;
+      text::Cursor at(part);
+      std::uint64_t address = 0;
+      if (!take_address(at, address) || !at.skip_blanks() || !at.take('(')) continue;
+      const std::string_view rest = at.rest();
+      const std::size_t close = rest.find(')');
+      if (close == kNowhere) continue;
+      LeakFrame frame;
+      frame.module = rest.substr(0, close);
+      symbol(text::trim(rest.substr(close + 1)), frame);
+      frames.push_back(frame);
+    }
+    for (auto one = frames.rbegin(); one != frames.rend(); ++one) out.check().add_frame(*one);
+  }
+
+  /// "main + 56  leak.c:11", "main AppDelegate.swift:12".
+  static void symbol(std::string_view text, LeakFrame& out) {
+    const std::size_t blank = text.find_last_of(" \t");
+    std::string_view place = blank == kNowhere ? std::string_view{} : text.substr(blank + 1);
+    if (!place.empty() && text::take_line_number(place, out.line)) {
+      out.file = place;
+      text = text::trim(text.substr(0, blank));
+    }
+    out.function = text::trim(text.substr(0, text.find(" + ")));
+  }
+
+  /// "1   leak     0x104d28498 main + 56  leak.c:11"
+  static bool frame_of(std::string_view text, LeakFrame& out) {
+    text::Cursor at(text);
+    std::int64_t depth = 0;
+    if (!at.count(depth) || !at.skip_blanks()) return false;
+    const std::string_view rest = at.rest();
+    const std::size_t found = rest.find(" 0x");
+    if (found == kNowhere) return false;
+    out.module = text::trim(rest.substr(0, found));
+    text::Cursor address(rest.substr(found + 1));
+    std::uint64_t value = 0;
+    if (out.module.empty() || !take_address(address, value)) return false;
+    symbol(text::trim(address.rest()), out);
+    if (out.function.empty()) out.offset = value;
+    return true;
+  }
+
+  Leaked total_;
+  std::int64_t found_ = 0;
+  std::string type_;                // of the leak above, while its stack may come
+  std::vector<std::string> stack_;  // of the group that is open, from the root on
+};
+
+/// Memory not freed:
+/// -----------------
+///            Address     Size     Caller
+/// 0x000055fd33d87f20    0x1f8  at /srv/app/glibc.cc:11
+/// Source: glibc malloc/mtrace.pl.
+class MtraceReport final : public Dialect {
+ public:
+  bool begins(std::string_view line) const override { return line == "Memory not freed:"; }
+  bool is_endless() const override { return true; }
+  void take(std::string_view line, ListingSink& out) override {
+    if (begins(line)) return out.open("mtrace");
+    if (!out.is_open()) return;
+    text::Cursor at(line);
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0;
+    if (!take_address(at, address) || !at.skip_blanks() || !take_size(at, bytes)) return;
+    at.skip_blanks();
+    if (!at.take("at ")) return;
+    std::string_view place = text::trim(at.rest());
+    out.check().open_record("not freed", {bytes, 1});
+    LeakFrame frame;
+    if (place == "??:?") return;
+    if (text::take_line_number(place, frame.line)) {
+      frame.file = place;
+      frame.function = place.substr(place.rfind('/') + 1);
+    } else {
+      frame.function = place;
+    }
+    out.check().add_frame(frame);
+  }
+};
+
+/// = Start
+/// @ ./a.out:(main+0x1b)[0x118b] + 0x55fd33d88300 0x1d8
+/// @ ./a.out:[0x11a0] - 0x55fd33d88300
+/// @ ./a.out:[0x11a0] < 0x55fd33d88300        realloc: what it was, what it is
+/// @ ./a.out:[0x11a0] > 0x55fd33d88400 0x300
+/// = End
+/// Blocks that are live at its end are not freed. Source: glibc malloc/mtrace-impl.c.
+class MtraceLog final : public Dialect {
+ public:
+  bool begins(std::string_view line) const override {
+    text::Cursor at(line);
+    Event event;
+    return event_of(line, event) && (event.sign == '+' || event.sign == '>');
+  }
+  bool is_endless() const override { return true; }
+  void take(std::string_view line, ListingSink& out) override {
+    if (line == "= End" && out.is_open()) return end(out);
+    Event event;
+    if (!event_of(line, event)) return;
+    if (!out.is_open()) out.open("mtrace");
+    const std::uint32_t row = rows_.intern(event.address);
+    if (row >= live_.size()) live_.resize(row + 1);
+    Block& block = live_[row];
+    block.is_live = event.sign == '+' || event.sign == '>';
+    if (!block.is_live) return;
+    block.bytes = event.bytes;
+    // Callers repeat: a block keeps a pointer to their text.
+    block.caller = &*callers_.emplace(event.caller).first;
+  }
+  void finish(ListingSink& out) override { end(out); }
+
+ private:
+  struct Event {
+    char sign = ' ';
+    std::string_view caller;
+    std::uint64_t address = 0;
+    std::int64_t bytes = 0;
+  };
+  struct Block {
+    std::int64_t bytes = 0;
+    const std::string* caller = nullptr;
+    bool is_live = false;
+  };
+
+  static bool event_of(std::string_view line, Event& out) {
+    if (!line.starts_with("@ ")) return false;
+    const std::size_t close = line.rfind(']');
+    if (close == kNowhere) return false;
+    out.caller = line.substr(2, close - 1);
+    text::Cursor at(line.substr(close + 1));
+    if (!at.skip_blanks()) return false;
+    out.sign = at.peek();
+    if (!at.take('+') && !at.take('-') && !at.take('<') && !at.take('>')) return false;
+    if (!at.skip_blanks() || !take_address(at, out.address)) return false;
+    if (out.sign == '-' || out.sign == '<') return true;
+    return at.skip_blanks() && take_size(at, out.bytes);
+  }
+
+  /// "./a.out:(main+0x1b)[0x118b]"
+  static LeakFrame frame_of(std::string_view caller) {
+    LeakFrame out;
+    const std::size_t bracket = caller.rfind('[');
+    text::Cursor at(caller.substr(bracket + 1));
+    std::uint64_t address = 0;
+    if (take_address(at, address)) out.offset = address;
+    std::string_view place = caller.substr(0, bracket);
+    const std::size_t open = place.rfind(":(");
+    if (open != kNowhere) {
+      const std::string_view name = place.substr(open + 2);
+      out.function = name.substr(0, name.find_first_of("+)"));
+      place = place.substr(0, open);
+    } else if (place.ends_with(':')) {
+      place.remove_suffix(1);
+    }
+    out.module = place;
+    return out;
+  }
+
+  void end(ListingSink& out) {
+    for (const Block& block : live_) {
+      if (!block.is_live) continue;
+      out.check().open_record("not freed", {block.bytes, 1});
+      out.check().add_frame(frame_of(*block.caller));
+    }
+    live_.clear();
+    rows_ = {};
+    out.close();
+  }
+
+  NumberRows rows_;
+  std::vector<Block> live_;
+  std::set<std::string, std::less<>> callers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialect> make_macos_leaks() { return std::make_unique<MacosLeaks>(); }
+std::unique_ptr<Dialect> make_mtrace_report() { return std::make_unique<MtraceReport>(); }
+std::unique_ptr<Dialect> make_mtrace_log() { return std::make_unique<MtraceLog>(); }
+
+}  // namespace snapdiff::formats::leak_reports

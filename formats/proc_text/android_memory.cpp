@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/input/type_row.hpp"
+#include "formats/proc_text/kernel_numbers.hpp"
+#include "formats/proc_text/proc_text_importers.hpp"
+#include "formats/text/report_log.hpp"
+#include "formats/text/scan.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+namespace android {
+
+using proc_text::kKib;
+using text::Cursor;
+using text::trim;
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> out;
+  Cursor at(line);
+  for (at.skip_blanks(); !at.at_end(); at.skip_blanks()) out.push_back(at.token());
+  return out;
+}
+
+bool is_number(std::string_view word) { return text::whole_number(word).has_value(); }
+
+std::string lower_words(std::string_view above, std::string_view below) {
+  std::string out;
+  for (const char c : std::string(above).append(above.empty() ? "" : "_").append(below)) out += text::lower(c);
+  return out;
+}
+
+/// A column by the two words of the heading; "" for one that is not kept. "Total" below "Pss" is Pss itself.
+std::string meminfo_column(std::string_view above, std::string_view below) {
+  if (above == "Heap") return {};  // of two rows alone: counters
+  if (below == "Total") return lower_words({}, above);
+  return above.starts_with("Swap") ? "swap" : lower_words(above, below);
+}
+
+/// A row of either table: KiB by column, a name.
+struct Row {
+  std::string name;
+  std::vector<std::int64_t> values;
+};
+
+}  // namespace android
+
+using namespace android;
+
+/// ** MEMINFO in pid 23844 [com.example] **
+///                    Pss  Private  Private  SwapPss     Heap     Heap     Heap
+///                  Total    Dirty    Clean    Dirty     Size    Alloc     Free
+///                 ------   ------   ------   ------   ------   ------   ------
+///   Native Heap   383073   382944        0       62   436736   404535    32200
+///         TOTAL   ...
+///  Objects
+///                Views:      123         ViewRootImpl:        1
+/// and showmap:
+///  virtual                     shared   shared  private  private
+///     size      RSS      PSS    clean    dirty    clean    dirty     swap  swapPSS   # object
+///     9868     1168      335 ...                                                     3 /system/lib64/libc.so
+class AndroidLog final : public text::ReportLog {
+ public:
+  AndroidLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out,
+                  "no table: the input ends, expected dumpsys meminfo PID (\"** MEMINFO in pid\") or showmap") {}
+
+ private:
+  void handle(std::string_view line) override {
+    if (!lines_.terminated()) {
+      if (is_open_) lose("the last line has no end and was left out");
+      return;
+    }
+    const std::vector<std::string_view> words = split(line);
+    if (const std::size_t found = line.find("** MEMINFO in pid "); found != std::string_view::npos) {
+      begin("dumpsys meminfo");
+      Cursor at(line.substr(found + 18));
+      std::int64_t pid = 0;
+      if (at.count(pid)) pid_ = pid;
+      const std::size_t open = line.find('['), close = line.rfind(']');
+      if (open != std::string_view::npos && close != std::string_view::npos && close > open)
+        command_ = line.substr(open + 1, close - open - 1);
+      return;
+    }
+    if (is_showmap_heading(words)) {
+      if (is_open_ && detail_ == "showmap" && rows_.empty()) return;  // it is repeated below a long table
+      if (is_open_ && detail_ == "showmap" && !total_) return;
+      begin("showmap");
+      for (std::size_t i = 0; i + 2 < words.size() && i < std::size(kShowmap); ++i) columns_.emplace_back(kShowmap[i]);
+      return;
+    }
+    if (!is_open_) return;
+    if (detail_ == "showmap") return showmap_row(line, words);
+    meminfo_line(line, words);
+  }
+
+  static constexpr std::string_view kShowmap[] = {"virtual_size",  "rss",          "pss",
+                                                  "shared_clean",  "shared_dirty", "private_clean",
+                                                  "private_dirty", "swap",         "swap_pss"};
+  static bool is_showmap_heading(const std::vector<std::string_view>& words) {
+    return words.size() >= 9 && words[0] == "size" && words[1] == "RSS" && words[2] == "PSS" &&
+           words.back() == "object";
+  }
+
+  void begin(std::string_view detail) {
+    close();
+    is_open_ = true;
+    detail_ = detail;
+  }
+
+  /// "    9868     1168      335  ...    3 /system/lib64/libc.so": numbers, a count of mappings, a name.
+  void showmap_row(std::string_view line, const std::vector<std::string_view>& words) {
+    if (words.size() < columns_.size() + 2) return;
+    Row row;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!is_number(words[i])) return;
+      row.values.push_back(bytes(words[i]));
+    }
+    if (!is_number(words[columns_.size()])) return;
+    row.name = trim(line.substr(static_cast<std::size_t>(words[columns_.size() + 1].data() - line.data())));
+    row.name == "TOTAL" ? total(row) : rows_.push_back(std::move(row));
+  }
+
+  void meminfo_line(std::string_view line, const std::vector<std::string_view>& words) {
+    if (words.empty() || total_) return objects(line, words);
+    if (columns_.empty()) {
+      const bool is_first = words[0] == "Pss";
+      if (is_first) above_.assign(words.begin(), words.end());
+      if (!is_first && words[0] == "Total" && words.size() == above_.size()) {
+        for (std::size_t i = 0; i < words.size(); ++i) columns_.push_back(meminfo_column(above_[i], words[i]));
+      }
+      return;
+    }
+    std::size_t first = words.size();
+    while (first > 0 && is_number(words[first - 1])) --first;
+    const std::size_t kept = static_cast<std::size_t>(
+        std::count_if(columns_.begin(), columns_.end(), [](const std::string& name) { return !name.empty(); }));
+    if (first == 0 || words.size() - first < std::min<std::size_t>(kept, 3)) return;
+    Row row;
+    for (std::size_t i = 0; i < first; ++i) row.name.append(row.name.empty() ? "" : " ").append(words[i]);
+    std::size_t number = first;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::int64_t value = number < words.size() ? bytes(words[number]) : 0;
+      ++number;
+      if (!columns_[i].empty()) {
+        row.values.push_back(value);
+      } else if (number <= words.size() && row.name != "TOTAL") {
+        constexpr std::string_view kHeap[] = {"heap_size", "heap_alloc", "heap_free"};
+        const std::size_t part = 3 - std::min<std::size_t>(3, columns_.size() - i);
+        counters_[std::string(kHeap[part]) + "{heap=" + row.name + "}"] = {value, "bytes"};
+      }
+    }
+    row.name == "TOTAL" ? total(row) : rows_.push_back(std::move(row));
+  }
+
+  /// "Views:      123         ViewRootImpl:        1" below " Objects".
+  void objects(std::string_view line, const std::vector<std::string_view>& words) {
+    if (trim(line) == "Objects") in_objects_ = true;
+    if (trim(line) == "SQL") in_objects_ = false;
+    if (!in_objects_) return;
+    std::string name;
+    for (const std::string_view word : words) {
+      if (is_number(word) && name.ends_with(':')) {
+        name.pop_back();
+        if (name != "Parcel memory") counters_[name] = {*text::whole_number(word), "count"};
+        name.clear();
+      } else {
+        name.append(name.empty() ? "" : " ").append(word);
+      }
+    }
+  }
+
+  std::int64_t bytes(std::string_view word) const {
+    std::int64_t value = text::whole_number(word).value_or(0);
+    if (__builtin_mul_overflow(value, kKib, &value))
+      fail(ErrorCode::limit, "bytes of a row are beyond 2^63-1, expected them to fit in 64 bits", lines_.line_offset());
+    return value;
+  }
+
+  void total(const Row& row) { total_ = row; }
+
+  void lose(std::string_view why) {
+    if (!lost_) lost_ = {std::string(why), lines_.line_offset()};
+  }
+
+  void finish() override {
+    if (is_open_ && !total_) lose("the row TOTAL is missing: the table is cut");
+    close();
+  }
+
+  void close() {
+    if (is_open_ && !rows_.empty()) give_report();
+    is_open_ = in_objects_ = false;
+    rows_.clear();
+    columns_.clear();
+    above_.clear();
+    counters_.clear();
+    command_.clear();
+    total_.reset();
+    pid_.reset();
+    lost_.reset();
+  }
+
+  void give_report() {
+    SnapshotBuilder builder;
+    SnapshotFacts& facts = builder.facts();
+    facts.sampling = Sampling::exact;
+    facts.producer = "android";
+    facts.format_detail = detail_;
+    facts.default_metric = "pss";
+    facts.command_line = command_;
+    facts.pid = pid_;
+    if (lost_) facts.lose(lost_->first, lost_->second);
+    std::erase(columns_, std::string());
+    for (const std::string& name : columns_) builder.add_column({name, "bytes"}, kKib / 2);
+    for (Row& row : rows_) {
+      row.values.resize(columns_.size());
+      add_type_row(builder, row.name, row.values);
+    }
+    for (const auto& [name, counter] : counters_) facts.counters.push_back({name, counter.first, counter.second});
+    check_total(facts);
+    take_report(builder.finish());
+  }
+
+  /// The rows of the proportional size add up to the total; meminfo adds the swapped share to it.
+  void check_total(SnapshotFacts& facts) const {
+    const auto pss = std::find(columns_.begin(), columns_.end(), "pss");
+    if (!total_ || pss == columns_.end()) return;
+    const auto at = static_cast<std::size_t>(pss - columns_.begin());
+    const auto swap = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), "swap") - columns_.begin());
+    std::int64_t sum = 0, swapped = 0;
+    for (const Row& row : rows_) {
+      sum = wrapping_sum(sum, row.values[at]);  // finish() checks the sum of the column
+      if (swap < columns_.size()) swapped = wrapping_sum(swapped, row.values[swap]);
+    }
+    const std::int64_t stated = total_->values[at];
+    const std::int64_t rounding = static_cast<std::int64_t>(rows_.size()) * kKib;
+    const auto is_near = [&](std::int64_t value) { return value >= stated - rounding && value <= stated + rounding; };
+    if (!is_near(sum) && !is_near(wrapping_sum(sum, swapped)))
+      facts.notes.add(Severity::warning, "the rows do not add up to the table's TOTAL");
+  }
+
+  bool is_open_ = false, in_objects_ = false;
+  std::string_view detail_;
+  std::vector<std::string> above_, columns_;
+  std::vector<Row> rows_;
+  std::optional<Row> total_;
+  std::map<std::string, std::pair<std::int64_t, std::string>> counters_;
+  std::string command_;
+  std::optional<std::int64_t> pid_;
+  std::optional<std::pair<std::string, std::uint64_t>> lost_;
+};
+
+Match sniff_android(std::string_view head) {
+  bool is_meminfo = false;
+  return certain_if(text::any_line_of(head, [&](std::string_view line) {
+    is_meminfo = is_meminfo || line.find("** MEMINFO in pid ") != std::string_view::npos;
+    const std::vector<std::string_view> words = split(line);
+    if (is_meminfo) return words.size() > 3 && words[0] == "Pss" && words[1] != "Pss(KB)";
+    return words.size() >= 9 && words[0] == "size" && words[1] == "RSS" && words[2] == "PSS" &&
+           words.back() == "object";
+  }));
+}
+
+constexpr FormatInfo kAndroidInfo{"android-memory", "memory of an Android process: dumpsys meminfo PID, showmap",
+                                  "*.txt", "the summary of the app, details of Dalvik, addresses"};
+
+}  // namespace
+
+constexpr Format kAndroidMemory{
+    .info = kAndroidInfo, .sniff = sniff_android, .decode = text::read_log<AndroidLog>, .many = "mappings"};
+
+}  // namespace snapdiff::formats

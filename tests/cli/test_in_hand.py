@@ -1,0 +1,123 @@
+"""Files that people have in hand: archives, one dump alone, text of an unknown kind, files of several kinds of one process."""
+import io
+import json
+import os
+import shutil
+import tarfile
+import unittest
+import zipfile
+
+from heaps import CliTest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DATA = os.path.join(TESTS, "data")
+SERIES = os.path.join(os.path.dirname(TESTS), "examples", "go-queue")
+
+
+class Archives(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.incident = os.path.join(self.folder, "incident")
+        os.mkdir(self.incident)
+        for name in ("heap.001.pb.gz", "heap.002.pb.gz", "heap.003.pb.gz"):
+            shutil.copy(os.path.join(SERIES, name), self.incident)
+        with open(os.path.join(self.incident, ".hidden"), "w") as file:
+            file.write("no snapshot")
+
+    def rows(self, operand):
+        out, _ = self.run_it(operand, "--as", "json")
+        document = json.loads(out)
+        return document["overall"]["total"], document["overall"]["rows"]
+
+    def test_an_archive_says_what_its_folder_says(self):
+        whole = self.rows(self.incident)
+        for ending, mode in (("tar", "w"), ("tar.gz", "w:gz"), ("tar.xz", "w:xz")):
+            path = os.path.join(self.folder, "bundle." + ending)
+            with tarfile.open(path, mode) as archive:
+                archive.add(self.incident, "incident")
+            self.assertEqual(self.rows(path), whole, ending)
+        path = os.path.join(self.folder, "bundle.zip")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in sorted(os.listdir(self.incident)):
+                archive.write(os.path.join(self.incident, name), "incident/" + name)
+        self.assertEqual(self.rows(path), whole)
+        out, _ = self.run_it("info", path + "/incident/heap.002.pb.gz")
+        self.assertIn("inuse_space", out)
+
+    def test_archives_that_are_cut_or_too_large_are_refused(self):
+        path = os.path.join(self.folder, "bundle.zip")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("zeros", bytes(1 << 20))
+        with open(path, "rb") as file:
+            whole = file.read()
+        for size in range(40, len(whole), 97):
+            with open(path, "wb") as file:
+                file.write(whole[:size])
+            _, error = self.run_it("info", path, code=2)
+            self.assertIn("archive", error)
+        with open(path, "wb") as file:
+            file.write(whole.replace((1 << 20).to_bytes(4, "little"), (1 << 31).to_bytes(4, "little")))
+        _, error = self.run_it("info", path, code=2)
+        self.assertIn("1 GiB", error)
+
+    def test_a_file_that_the_archive_does_not_have(self):
+        path = os.path.join(self.folder, "bundle.tar")
+        with tarfile.open(path, "w") as archive:
+            archive.addfile(tarfile.TarInfo("empty"), io.BytesIO())
+        _, error = self.run_it("info", path + "/heap.1", code=2)
+        self.assertIn("no such file in the archive", error)
+
+
+class OneDump(CliTest):
+    def report(self, name):
+        # Without the module that draws there is no PDF, and another exit code.
+        return self.run_any("postmortem", os.path.join(DATA, name), "-o", "report").stdout.decode()
+
+    def test_whatever_the_bytes_are_called(self):
+        for name, held in (("process_table/kubectl-top.txt", "of memory"), ("proc_text/smaps.1", "resident"),
+                           ("runtime_state/node-report.json", "used"), ("leak_reports/heap-checker.txt", "in use")):
+            out = self.report(name)
+            self.assertRegex(out.splitlines()[0], r"^[0-9.]+ [KMG]?i?B %s" % held, name)
+            self.assertIn("one snapshot shows what is held, not what grows", " ".join(out.split()))
+            self.assertIn("snapdiff top", out)
+
+
+class Waterfall(CliTest):
+    def test_the_report_says_what_rss_consists_of(self):
+        names = ["waterfall/" + name for name in ("status.1", "status.2", "malloc_info.1.xml", "malloc_info.2.xml")]
+        self.run_any("postmortem", *[os.path.join(DATA, name) for name in names], "-o", "report")
+        found = 0
+        for folder, _, files in os.walk(os.path.join(self.folder, "report")):
+            if "report.md" not in files:
+                continue
+            with open(os.path.join(folder, "report.md"), encoding="utf-8") as file:
+                text = file.read()
+            self.assertIn("free, kept by glibc", text)
+            self.assertIn("not a leak", text)
+            found += 1
+        self.assertGreater(found, 0)
+
+
+class Refusals(CliTest):
+    def refused(self, text):
+        with open(os.path.join(self.folder, "text"), "w") as file:
+            file.write(text)
+        _, error = self.run_it("info", "text", code=2)
+        return error
+
+    def test_what_it_looks_like_and_a_pattern_that_fits(self):
+        error = self.refused("25320\n31184\n34116\n")
+        self.assertIn("bare numbers", error)
+        self.assertIn("--pattern '^ *(?P<value>", error)
+        error = self.refused("queue depth 17\nqueue depth 19\n")
+        self.assertIn("--pattern 'queue +depth +(?P<value>", error)
+        error = self.refused("NAME ITEMS AGE\na 5 9d\nb 7 9d\n")
+        self.assertIn("it looks like a table", error)
+        with open(os.path.join(self.folder, "text"), "w") as file:
+            file.write("25320\n31184\n34116\n")
+        out, _ = self.run_it("info", "text", "--pattern", r"^ *(?P<value>[\d.,]+) *$")
+        self.assertIn("= 25320", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+#include <catch2/catch.hpp>
+
+#include "formats/leak_reports/leak_report_importers.hpp"
+#include "support/read_data.hpp"
+#include "support/read_series.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+
+namespace {
+
+const formats::Format& listing() { return formats::kLeakListing; }
+using Rows = std::map<std::string, std::string>;
+
+}  // namespace
+
+TEST_CASE("leak-listing: kmemleak's objects by their stacks, an object that is listed again begins the next moment") {
+  const std::string text = test_data("leak_reports/kmemleak.txt");
+  const Snapshot s = read_one(listing(), text);
+  CHECK(rows(s) ==
+        Rows{{"kmem_cache_alloc_trace < table_init < driver_mount {kind=unreferenced}", "1 64"},
+             {"__vmalloc_node_range@mm/vmalloc.c:2585 < __vmalloc_node@mm/vmalloc.c:2617 < vmalloc < driver_mount "
+              "{kind=unreferenced}",
+              "1 65536"}});
+  CHECK(s.facts.producer == "kmemleak");
+  CHECK(read_ok(listing(), text + text).size() == 2);
+  check_disguises(listing(), text);
+  check_line_cuts(listing(), text);
+}
+
+TEST_CASE("leak-listing: macOS leaks: each node has its own bytes, the sum is the one that the report says") {
+  const std::string text = test_data("leak_reports/macos-leaks.txt");
+  const Snapshot s = read_one(listing(), text);
+  CHECK(rows(s) == Rows{{"_malloc_zone_malloc_instrumented_or_legacy < make_row@demo.c:5 < main@demo.c:11 < start "
+                         "{kind=kept by a leak}",
+                         "1 96"},
+                        {"_malloc_zone_malloc_instrumented_or_legacy < make_row@demo.c:5 < main@demo.c:11 < start "
+                         "{kind=root leak}",
+                         "1 96"},
+                        {"operator new(unsigned long) < main@demo.c:14 {kind=root leak}", "2 160"}});
+  CHECK(s.facts.complete);
+  check_cuts(listing(), text, 1);
+  check_disguises(listing(), text);
+  const Snapshot old = read_data_of("leak_reports/macos-leaks-2.txt", listing());
+  // A pasted report has no end of its last line.
+  const Snapshot pasted = read_one(listing(), text.substr(0, text.rfind(']') + 1));
+  CHECK(rows(pasted) == rows(s));
+  CHECK_FALSE(pasted.facts.partial);
+  CHECK(rows(old) ==
+        Rows{{"main@AppDelegate.swift:12 < start {kind=root leak}", "1 64"}, {"NSObject {kind=root leak}", "1 32"}});
+}
+
+TEST_CASE("leak-listing: Visual Leak Detector with counted duplicates") {
+  const std::string text = test_data("leak_reports/vld.txt");
+  const Snapshot s = read_one(listing(), text);
+  CHECK(total(s, "inuse_space") == 84);
+  CHECK(total(s, "inuse_objects") == 3);
+  CHECK(rows(s).at("f@d:\\test\\main.cpp:7 < RegisterWaitForInputIdle {kind=not freed}") == "1 4");
+  CHECK(s.facts.complete);
+  check_cuts(listing(), text, 1);
+  check_disguises(listing(), text);
+}
+
+TEST_CASE("leak-listing: blocks of the CRT, on one line or two, with and without a place") {
+  const std::string text = test_data("leak_reports/crt.txt");
+  CHECK(rows(read_one(listing(), text)) == Rows{{"leaky.cpp@c:\\leaky\\leaky.cpp:15 {kind=normal}", "1 4"},
+                                                {"leaky.cpp@c:\\leaky\\leaky.cpp:33 {kind=normal}", "1 4"},
+                                                {"[no stack recorded] {kind=client}", "1 64"}});
+  check_cuts(listing(), text, 1);
+  check_disguises(listing(), text);
+}
+
+TEST_CASE("leak-listing: gperftools' heap checker adds up to what it says") {
+  const std::string text = test_data("leak_reports/heap-checker.txt");
+  const Snapshot s = read_one(listing(), text);
+  CHECK(total(s, "inuse_space") == 5568);
+  CHECK(total(s, "inuse_objects") == 14);
+  CHECK(s.samples.size() == 3);
+  CHECK(s.facts.complete);
+  check_cuts(listing(), text, 1);
+  check_disguises(listing(), text);
+}
+
+TEST_CASE("leak-listing: the log of mtrace says what its report says") {
+  const Snapshot log = read_data_of("leak_reports/mtrace.log.gz", listing());
+  const Snapshot report = read_data_of("leak_reports/mtrace.report.txt.gz", listing());
+  CHECK(total(log, "inuse_space") == total(report, "inuse_space"));
+  CHECK(total(log, "inuse_objects") == total(report, "inuse_objects"));
+  const std::string text =
+      "= Start\n@ ./a:(f+0x1b)[0x11] + 0x10 0x8\n@ ./a:[0x12] + 0x20 0x10\n@ ./a:[0x12] - 0x20\n"
+      "@ ./a:[0x13] < 0x10\n@ ./a:[0x13] > 0x30 0x40\n= End\n";
+  CHECK(rows(read_one(listing(), text)) == Rows{{"a+0x13 {kind=not freed}", "1 64"}});
+  check_line_cuts(listing(), text);
+}
+
+TEST_CASE("leak-listing: other text is none") {
+  CHECK(listing().sniff("unreferenced object 0x, (size 64)\nno leaks\n") == Match::no);
+  CHECK(read_error(listing(), "nothing\n").find("no report") != std::string::npos);
+}
