@@ -199,7 +199,7 @@ class MemcheckText final : public text::ReportLog {
 
 constexpr FormatInfo kMemcheckInfo{
     "memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
-    "errors that are no leaks; suppressions; how much a check grew since the one before"};
+    "errors other than leaks; suppressions; how much a check grew since the one before"};
 
 /// The root element, after a declaration, comments and blanks.
 bool is_memcheck_xml(std::string_view head) {
