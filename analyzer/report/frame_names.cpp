@@ -226,8 +226,9 @@ class DistinctCells {
         frames_of_(row, frames_);
         if (std::none_of(frames_.begin(), frames_.end(), [](const FrameView& frame) { return frame.library; }))
           continue;
-        stacks_[row].stack = fold(frames_, glyphs_, true);
-        show(row, first_own());
+        FoldedStack& stack = stacks_[row].stack = fold(frames_, glyphs_, true);
+        // A stack of libraries alone has no own frame: its last one stands for it.
+        show(row, std::min(first_own(), stack.frames.size() - 1));
       }
     }
     for (const std::vector<std::size_t>& group : alike()) {

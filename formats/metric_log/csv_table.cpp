@@ -145,6 +145,7 @@ class CsvTable final : public Matcher {
       switch (column.role) {
         case Role::memory: {
           const std::optional<Quantity> value = quantity_of(cells[i], column.unit == 0 ? 1 : column.unit);
+          if (!value && cells[i].back() == '%') continue;
           if (!value) {
             if (is_letter(cells[i][0]) || cells[i][0] == '[') continue;  // N/A
             return false;

@@ -69,6 +69,12 @@ class Archives(CliTest):
 
 
 class OneDump(CliTest):
+    def test_stacks_of_libraries_alone_that_read_alike(self):
+        """Their rows are told apart by frames of libraries; there is no own one."""
+        for name in ("folded_stacks/fil.prof", "memray/v10.leaks.csv.gz"):
+            out, _ = self.run_it(os.path.join(DATA, name), "--db", ":memory:")
+            self.assertIn("TOTAL", out, name)
+
     def report(self, name):
         # Without the module that draws there is no PDF, and another exit code.
         return self.run_any("postmortem", os.path.join(DATA, name), "-o", "report").stdout.decode()

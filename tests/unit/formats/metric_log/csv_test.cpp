@@ -28,6 +28,14 @@ TEST_CASE("metric-log: a table with a heading: units of the names, other columns
   CHECK(series(s, "heap") == std::vector<std::int64_t>{1'000'000, 2'000'000, 3'000'000});
 }
 
+TEST_CASE("metric-log: a share among the columns is left out") {
+  const std::vector<Snapshot> s = read_log(
+      "index, memory.used [MiB], utilization.gpu [%], utilization.memory [%]\n0, 5 MiB, 7 %, 3 %\n0, 6 MiB, 7 %, 3 "
+      "%\n");
+  REQUIRE(s.size() == 2);
+  CHECK(counters(s[1]) == "memory_used{index=0}=6291456");
+}
+
 TEST_CASE("metric-log: sentences with commas are no heading of a table") {
   CHECK(formats::kMetricLog.sniff("memory, cpu, and disk\nmemory was fine, cpu, disk\n") == Match::no);
 }
