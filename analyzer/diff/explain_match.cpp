@@ -143,7 +143,7 @@ class Explaining {
 
 Result<MatchExplanation> explain_match(const SnapshotRef& baseline, const SnapshotRef& current,
                                        const DiffOptions& options, std::size_t place) {
-  if (options.by != GroupBy::stack) return Error{ErrorCode::usage, "rows that are no stacks have no match to explain"};
+  if (options.by != GroupBy::stack) return Error{ErrorCode::usage, "only rows by stack have a match to explain"};
   const std::array<SnapshotRef, 2> both = {baseline, current};
   Result<Comparison> comparison = compare(both, options);
   if (!comparison) return std::move(comparison).error();

@@ -131,7 +131,7 @@ int FrameOrder::compare(const VisibleFrames& a, const VisibleFrames& b, std::siz
   return a.size == b.size ? 0 : a.size < b.size ? -1 : 1;
 }
 
-/// Sorts a range by its next two frames. Returns the parts that are equal so far and go on.
+/// Sorts a range by its next two frames. Returns the parts that are equal so far and have more frames.
 std::vector<FrameOrder::Range> FrameOrder::sort_two_frames(const Range& range, std::span<std::uint32_t> stacks,
                                                            std::span<const VisibleFrames> frames,
                                                            std::vector<SortItem>& items) const {

@@ -212,7 +212,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   const FrameFilters::Impl& f = filters.impl();
   std::vector<Found> functions(d.functions.size());
   constexpr std::size_t kTogether = 256;   // functions: each is searched for by several expressions
-  constexpr std::size_t kSeveral = 4'096;  // fewer are no work for a second thread
+  constexpr std::size_t kSeveral = 4'096;  // below this, one thread is faster
   const std::size_t parts = (functions.size() + kTogether - 1) / kTogether;
   for_each_parallel(parts, functions.size() < kSeveral ? 0 : kParallelStacks, [&](std::size_t part) {
     const std::size_t end = std::min(functions.size(), (part + 1) * kTogether);

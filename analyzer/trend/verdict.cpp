@@ -13,7 +13,7 @@ namespace {
 constexpr double kHarmless = .8;  // odds of step and warm-up together
 constexpr double kNoisy = .02;    // residual sd as a share of the level
 
-constexpr std::size_t kStartShare = 4;  // of the series: what is steady for three quarters is no warm-up
+constexpr std::size_t kStartShare = 4;  // of the series: a warm-up ends before three quarters of it
 
 /// Two doublings may be any two jumps.
 constexpr std::size_t kTableDoubles = 3;

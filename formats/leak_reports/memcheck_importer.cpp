@@ -197,9 +197,8 @@ class MemcheckText final : public text::ReportLog {
   std::map<std::int64_t, Process> processes_;
 };
 
-constexpr FormatInfo kMemcheckInfo{
-    "memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
-    "errors other than leaks; suppressions; how much a check grew since the one before"};
+constexpr FormatInfo kMemcheckInfo{"memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
+                                   "errors other than leaks; suppressions; how much a check grew since the one before"};
 
 /// The root element, after a declaration, comments and blanks.
 bool is_memcheck_xml(std::string_view head) {

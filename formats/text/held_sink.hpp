@@ -15,7 +15,7 @@ class HeldSink {
   explicit HeldSink(SnapshotSink& out) : out_(out) {}
 
   /// What a builder made, say. Throws Failure for its error.
-  void take(Result<Snapshot> snapshot) {
+  void take(Result<Snapshot>&& snapshot) {
     Snapshot taken = value_or_throw(std::move(snapshot));
     flush();
     held_ = std::move(taken);

@@ -6,8 +6,9 @@
 namespace snapdiff::formats::text {
 
 /// A regular expression for --pattern that fits the first line of `head` with a number and a unit of bytes, else its
-/// first line with a number behind a word of memory, behind any word, alone: "cache size (?P<value>[\\d.,]+) ?(?P<unit>\\w+)". "" where no line
-/// fits. It holds no quotes, so that it can be pasted into a shell between single ones.
+/// first line with a number behind a word of memory, behind any word, alone: "cache size (?P<value>[\\d.,]+)
+/// ?(?P<unit>\\w+)". "" where no line fits. It holds no quotes, so that it can be pasted into a shell between single
+/// ones.
 std::string pattern_hint(std::string_view head);
 
 }  // namespace snapdiff::formats::text

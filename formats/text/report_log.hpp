@@ -37,7 +37,7 @@ class ReportLog {
   virtual void remark(Notes& /*notes*/) {}
 
   /// Hands a report on as a snapshot. Throws Failure for its error, and limit beyond kMaxReports.
-  void take_report(Result<Snapshot> report) {
+  void take_report(Result<Snapshot>&& report) {
     if (++reports_ > kMaxReports)
       fail(ErrorCode::limit, "more than " + std::to_string(kMaxReports) + " reports in one input",
            lines_.line_offset());

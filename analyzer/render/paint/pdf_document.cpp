@@ -13,7 +13,7 @@ namespace snapdiff::render {
 namespace {
 
 constexpr double kTitle = 19;       // points
-constexpr double kLeastTitle = 12;  // smaller is no title
+constexpr double kLeastTitle = 12;  // smaller text does not look like a title
 
 /// A4 is 595.276 by 841.89 points, Letter 612 by 792.
 double paper_width(Paper paper) { return paper == Paper::a4 ? 595.276 : 612.0; }
