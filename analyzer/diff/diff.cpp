@@ -142,7 +142,7 @@ std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grou
 /// in[order[i]] for each i, in the place of `in`: a million rows need not be there twice.
 template <class T>
 std::vector<T> permuted(std::vector<T> in, const std::vector<std::uint32_t>& order) {
-  if (order.empty()) return in;
+  if (in.empty() || order.empty()) return in;
   std::vector<bool> done(order.size(), false);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (done[i]) continue;

@@ -270,6 +270,9 @@ TEST_CASE("names: stacks of the same functions show the lines where they differ"
   const Texts leaves = {"read@io.c:10 < main", "read@io.c:20 < main"};
   CHECK(cells(leaves, 60, LeafSite::beside) == Texts{"read", "read"});
   CHECK(cells(leaves, 60, LeafSite::nowhere) == Texts{"read:10", "read:20"});
+  // Stacks of libraries alone have no own frame to look at.
+  CHECK(cells({"std::a < std::b", "std::a < std::b", "std::a < std::b"}, 60, LeafSite::beside) ==
+        Texts{"a ‹ b", "a ‹ b", "a ‹ b"});
   // Nothing to tell them apart: no line, or no room for one.
   CHECK(cells({"a < b@f.c:1 < c", "a < b < c"}, 60, LeafSite::beside) == Texts{"a ‹ b:1 ‹ c", "a ‹ b ‹ c"});
   CHECK(cells({"alpha_beta < b@f.c:1", "alpha_beta < b@f.c:2"}, 12, LeafSite::beside) ==
