@@ -296,8 +296,7 @@ void note_missing_label(Comparison& c) {
 /// The dictionaries of the snapshots, each once.
 struct Dictionaries {
   std::vector<std::shared_ptr<const Dictionary>> all;
-  std::vector<std::size_t> snapshots;  ///< how many have it
-  std::size_t samples = 0;             ///< of all snapshots
+  std::size_t samples = 0;  ///< of all snapshots
 };
 
 Dictionaries add_sides(std::span<const SnapshotRef> snapshots, Comparison& c) {
@@ -306,11 +305,7 @@ Dictionaries add_sides(std::span<const SnapshotRef> snapshots, Comparison& c) {
     const auto& dictionary = ref.snapshot->dictionary;
     const auto known = std::find(out.all.begin(), out.all.end(), dictionary);
     const auto place = static_cast<std::size_t>(known - out.all.begin());
-    if (known == out.all.end()) {
-      out.all.push_back(dictionary);
-      out.snapshots.push_back(0);
-    }
-    ++out.snapshots[place];
+    if (known == out.all.end()) out.all.push_back(dictionary);
     out.samples += ref.snapshot->samples.size();
     Side& side = c.sides.emplace_back();
     side.ref = ref;
@@ -351,9 +346,9 @@ Status read_sides(const Dictionaries& dictionaries, Comparison& c, Builds& build
     const bool at_an_end = s == 0 || s + 1 == sides;
     done[s] = summarise(side, {.keep_rows = keeps_rows(c.options), .keep_variance = at_an_end});
     if (sides == 1) return;
-    // A dictionary of one snapshot holds hardly a frame that the snapshot does not use.
-    const bool shared = dictionaries.snapshots[side.dictionary] > 1;
-    builds.used[s] = shared ? in_turn.of(side, visibility.dictionary()) : UsedFrames::all_of(visibility.dictionary());
+    // Stacks that hold nothing any more would say of files what a store, which shares its dictionary, does not say.
+    const bool all = side.stack.size() + 1 == visibility.dictionary().stacks.size();
+    builds.used[s] = all ? UsedFrames::all_of(visibility.dictionary()) : in_turn.of(side, visibility.dictionary());
     builds.facts[s] = build_facts(*side.ref.snapshot, builds.used[s]);
   };
   constexpr std::size_t kShares = 8;

@@ -29,7 +29,7 @@ class RealInputs(CliTest):
     def test_a_snapshot_of_nothing_says_where_to_look(self):
         """Not a table of zeros alone: all was freed before the end, or the process allocated nothing."""
         freed = os.path.join(DATA, "valgrind", "dhat-all-freed.json")
-        empty = os.path.join(DATA, "torch_cuda", "empty.pickle")
+        empty = os.path.join(DATA, "nothing_left", "empty.pickle")
         out, _ = self.run_it("top", freed)
         self.assertIn("Nothing is in use at this moment", out)
         self.assertIn("1.96 MiB was allocated and is freed again", out)

@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from rounds import SANITIZED, rounds  # pylint: disable=unused-import; for the comparisons
 
 ENDINGS = (".heap", ".pb.gz", ".pb", ".heap.gz", ".pb.zst", ".heap.zst", ".bin", ".pprof", ".symbolized", ".growth", ".prof")
-FOREIGN_FOLDERS = {"src", "bin", "corpus", "memray"}  # memray: the tests of its reader have the truth
+FOREIGN_FOLDERS = {"src", "bin", "corpus", "memray", "folded_stacks"}  # the last two: tests of their readers have the truth
 
 
 def heap_files(folders):

@@ -170,7 +170,7 @@ TEST_CASE("memray-html: --temporal is a series that ends with what leaked") {
   CHECK(total(s.back(), "inuse_space") == 171072);
 }
 
-TEST_CASE("memray-html: a node has what its children do not have; damage is refused") {
+TEST_CASE("memray-html: a node has what its children do not have, and damage is refused") {
   const std::string head = "<html><title>memray - flamegraph report</title><script> const packed_data = ";
   const std::string page =
       head + R"({"nodes":{"children":[[1],[2],[]],"function":[0,1,2],"filename":[0,3,3],"lineno":[0,5,6],)"
