@@ -193,8 +193,12 @@ std::vector<std::uint32_t> order_units(const Comparison& c) {
   std::vector<std::uint64_t> keys;
   resize_on_all_cores(keys, c.unit_count());
   for_each_block(keys.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t u = begin; u < end; ++u)
-      keys[u] = sort_key(c.options.sort, c.values[u].value, c.values[u].objects);
+    for (std::size_t u = begin; u < end; ++u) {
+      Adder own;  // growth that does not fit has no key; add_units() refuses it
+      own.check(c.values[u].value);
+      own.check(c.values[u].objects);
+      if (own.fits()) keys[u] = sort_key(c.options.sort, c.values[u].value, c.values[u].objects);
+    }
   });
   return order_stacks(c, keys, c.frames);
 }

@@ -33,8 +33,9 @@ std::vector<std::string_view> split(std::string_view line) {
 bool is_number(std::string_view word) { return text::whole_number(word).has_value(); }
 
 std::string lower_words(std::string_view above, std::string_view below) {
-  std::string out;
-  for (const char c : std::string(above).append(above.empty() ? "" : "_").append(below)) out += text::lower(c);
+  std::string out(above);
+  out.append(above.empty() ? "" : "_").append(below);
+  for (char& c : out) c = text::lower(c);
   return out;
 }
 
