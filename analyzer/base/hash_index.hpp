@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/buckets.hpp"
 #include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "snapdiff/keyed_hash.hpp"
@@ -105,34 +106,21 @@ std::vector<std::uint32_t> HashIndex::add_all(std::size_t rows, HashOf hash_of, 
   const int share_bits = std::min(kMostShareBits, slot_bits - 1);
   const std::size_t shares = std::size_t{1} << share_bits;
   const std::size_t share_size = slots_.size() / shares;
-  const std::size_t blocks = blocks_of(rows);
-  const auto share_of = [&](std::uint32_t tag) { return (tag & mask()) / share_size; };
-
   std::vector<std::uint32_t> tag(rows), order(rows);
-  std::vector<std::uint32_t> at(blocks * shares, 0);  // of each block in each share: rows, then the place of the next
-  for_each_block(rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) {
-      tag[row] = tag_of(hash_of(static_cast<std::uint32_t>(row)));
-      ++at[block * shares + share_of(tag[row])];
-    }
+  for_each_block(rows, [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) tag[row] = tag_of(hash_of(static_cast<std::uint32_t>(row)));
   });
-  std::vector<std::uint32_t> share_begin(shares + 1, 0);
-  std::uint32_t next = 0;
-  for (std::size_t share = 0; share < shares; ++share) {
-    share_begin[share] = next;
-    for (std::size_t block = 0; block < blocks; ++block) next += std::exchange(at[block * shares + share], next);
-  }
-  share_begin[shares] = next;
-  for_each_block(rows, [&](std::size_t block, std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row)
-      order[at[block * shares + share_of(tag[row])]++] = static_cast<std::uint32_t>(row);
-  });
+  const auto share_of = [&](std::size_t row) { return (tag[row] & mask()) / share_size; };
+  Buckets in_share(rows, shares);
+  in_share.count(share_of);
+  in_share.distribute(share_of,
+                      [&](std::size_t row, std::uint32_t place) { order[place] = static_cast<std::uint32_t>(row); });
 
   std::vector<std::vector<std::uint32_t>> left(shares);
   std::vector<std::size_t> placed(shares, 0);
   for_each_parallel(shares, rows, [&](std::size_t share) {
     const std::size_t end = (share + 1) * share_size;
-    for (std::size_t k = share_begin[share]; k < share_begin[share + 1]; ++k) {
+    for (std::size_t k = in_share.begin(share); k < in_share.begin(share + 1); ++k) {
       const std::uint32_t row = order[k];
       std::size_t i = tag[row] & mask();
       while (i < end && slots_[i].row != kAbsent && !(slots_[i].tag == tag[row] && is_same(row, slots_[i].row))) ++i;
@@ -147,17 +135,13 @@ std::vector<std::uint32_t> HashIndex::add_all(std::size_t rows, HashOf hash_of, 
       first[row] = slots_[i].row;
     }
   });
-  for (std::size_t share = 0; share < shares; ++share) {
-    used_ += placed[share];
-    for (const std::uint32_t row : left[share]) {
-      std::size_t i = tag[row] & mask();
-      while (slots_[i].row != kAbsent && !(slots_[i].tag == tag[row] && is_same(row, slots_[i].row)))
-        i = (i + 1) & mask();
-      if (slots_[i].row == kAbsent) {
-        slots_[i] = {row, tag[row]};
-        ++used_;
-      }
-      first[row] = slots_[i].row;
+  for (const std::size_t count : placed) used_ += count;
+  for (const std::vector<std::uint32_t>& some : left) {
+    for (const std::uint32_t row : some) {
+      const std::uint64_t hash = hash_of(row);
+      const std::uint32_t known = find(hash, [&](std::uint32_t other) { return is_same(row, other); });
+      if (known == kAbsent) insert(hash, row);
+      first[row] = known == kAbsent ? row : known;
     }
   }
   return first;

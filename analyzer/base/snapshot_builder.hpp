@@ -56,13 +56,13 @@ class SNAPDIFF_API SnapshotBuilder {
   /// For a source that keeps the hash a stack was imported with; the stack is not empty.
   StackId stack_with_hash(std::span<const FrameId> leaf_first, const Hash128& hash);
 
-  /// What is called with the number of a stack and its frames, leaf first.
+  /// Receives the number of a stack and its frames, leaf first.
   using TakeStack = std::function<void(std::size_t stack, std::span<const FrameId> leaf_first)>;
   /// Calls `take` for each of the stacks begin .. end - 1, ascending. Several threads call it, and twice for a stack.
   using ReadStacks = std::function<void(std::size_t begin, std::size_t end, const TakeStack& take)>;
 
   /// Interns `count` stacks on all cores, as stack() would one after the other. No stack may be interned before.
-  /// `read_again`, where given, is what reads them the second time, block after block. Throws what they throw.
+  /// `read` reads each stack first, `read_again` a second time. Throws their exceptions.
   std::vector<StackId> stacks(std::size_t count, const ReadStacks& read, const ReadStacks& read_again);
 
   /// Hint: about this many stacks with this many frames in all will come.

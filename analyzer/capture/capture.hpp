@@ -14,7 +14,7 @@
 /// read. Nothing here reads a snapshot.
 namespace snapdiff::capture {
 
-/// What leaves the snapshots of a program.
+/// The part of a program that leaves its snapshots.
 ///   script  programs of Python and Node that it starts
 enum class Way { none, jemalloc, tcmalloc, heaptrack, go, node, python, script };
 std::string_view to_text(Way way);

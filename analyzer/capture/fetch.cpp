@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostRedirects = 5;
 
-/// "http://host:80" of an address: what has to stay the same.
+/// "http://host:80" of an address: a redirect keeps it.
 std::string_view origin_of(std::string_view url) {
   const std::size_t host = url.find("://");
   return host == std::string_view::npos ? url : url.substr(0, url.find_first_of("/?#", host + 3));
@@ -79,7 +79,7 @@ class PartFile {
   bool kept_ = false;
 };
 
-/// What a server says beside an error: its first line.
+/// The first line of a refusal.
 std::string first_words(std::string text) {
   text = printable(text.substr(0, text.find_first_of("\r\n")));
   return text.empty() ? text : ": " + text.substr(0, 200);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analyzer/base/environment.hpp"
 #include "analyzer/base/failure.hpp"
 #include "analyzer/capture/capture.hpp"
 
@@ -20,27 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 8> kWays = {"none", "jemalloc", "tcmalloc", "heaptrack",
                                                    "go",   "node",     "python",   "script"};
-
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// The file that a shell would start; "" where there is none.
-std::string program_file(const std::string& program) {
-  const auto runs = [](const std::string& file) {
-    return ::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file);
-  };
-  if (program.find('/') != std::string::npos) return runs(program) ? program : "";
-  const std::string path = variable("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/" + program;
-    if (end > begin && runs(file)) return file;
-    begin = end + 1;
-  }
-  return {};
-}
 
 /// Which of these texts a file holds; it is read a piece at a time.
 std::vector<bool> texts_in(const std::string& file, const std::vector<std::string_view>& texts) {
@@ -106,7 +86,7 @@ Plan script_plan(const std::string& line) {
   return plan_of(Way::script, "a script: Python and Node.js programs that it starts write snapshots");
 }
 
-/// What a program of machine code can be made to do, the best first.
+/// Ways for a program of machine code, the best first.
 std::vector<Plan> native_plans(const std::string& file) {
   const std::vector<bool> has = texts_in(
       file, {"\xff Go buildinf:", "net/http/pprof.Index", "<jemalloc>: ", "libjemalloc.so", "libtcmalloc", "/ld-"});

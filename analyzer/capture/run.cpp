@@ -14,6 +14,7 @@
 #include <fstream>
 #include <map>
 
+#include "analyzer/base/environment.hpp"
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/printable.hpp"
 #include "analyzer/capture/capture.hpp"
@@ -27,18 +28,13 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Variables = std::map<std::string, std::string>;
 
-std::string own(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// `text` in front of what the user has in this variable, or behind it.
+/// `text` before the user's own value of a variable, or behind it.
 std::string before_own(const char* name, const std::string& text, char separator) {
-  const std::string value = own(name);
+  const std::string value(environment(name));
   return value.empty() ? text : text + separator + value;
 }
 std::string behind_own(const char* name, const std::string& text, char separator) {
-  const std::string value = own(name);
+  const std::string value(environment(name));
   return value.empty() ? text : value + separator + text;
 }
 
@@ -74,7 +70,7 @@ int dump_distance(std::chrono::milliseconds every) {
   return 20 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(mib))) - 1;
 }
 
-/// What the program finds in its environment.
+/// Variables that are set for the program.
 Variables variables_for(const RunRequest& request, const Workplace& place) {
   Variables out;
   const Way way = request.plan.way;
@@ -169,7 +165,7 @@ class GoProfiles {
     std::vector<std::string> urls{url_};
     if (url_.empty()) {
       urls = servers_of(process_);
-      for (std::string& url : urls) url += "/debug/pprof/heap?gc=1";  // what is dead does not count
+      for (std::string& url : urls) url += "/debug/pprof/heap?gc=1";  // dead objects do not count
     }
     for (const std::string& url : urls) {
       const Result<std::uint64_t> size = fetch({url, {}, std::uint64_t{1} << 30, 20}, *path);

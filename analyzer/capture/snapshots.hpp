@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a running program leaves, seen from outside.
+/// Ports and files of a running program, seen from outside.
 namespace snapdiff::capture {
 
 /// "http://127.0.0.1:6060" of each port that the process or one that it started listens on.

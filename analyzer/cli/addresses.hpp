@@ -2,7 +2,7 @@
 
 #include "analyzer/cli/options.hpp"
 
-/// Operands that are addresses: http://HOST/debug/pprof/heap. What is read from them stays as files.
+/// Operands that are addresses: http://HOST/debug/pprof/heap. The fetched snapshots stay as files.
 namespace snapdiff::cli {
 
 /// Reads the next snapshot of an address into the folder that the options name, else heaps-HOST. Says so. Returns the

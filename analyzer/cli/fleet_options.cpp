@@ -11,6 +11,7 @@
 #include <ctime>
 #include <limits>
 
+#include "analyzer/base/environment.hpp"
 #include "analyzer/base/failure.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/cli/terminal.hpp"
@@ -21,11 +22,6 @@ namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::size_t kMostCredentials = 4096;
-
-std::string server_variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 /// User and password, a line each, from a file that nobody else may read.
 void read_credentials(const std::string& path, fleet::Connection& to) {
@@ -88,14 +84,14 @@ void add_connection(CommandLine& line, FleetOptions& options) {
 
 fleet::Fleet connect(const FleetOptions& options) {
   fleet::Connection to;
-  std::string urls = options.url.empty() ? server_variable("SNAPDIFF_FLEET_URL") : options.url;
+  std::string urls = options.url.empty() ? std::string(environment("SNAPDIFF_FLEET_URL")) : options.url;
   for (std::size_t begin = 0; begin < urls.size();) {
     const std::size_t end = std::min(urls.find(',', begin), urls.size());
     if (end > begin) to.urls.push_back(urls.substr(begin, end - begin));
     begin = end + 1;
   }
-  to.user = server_variable("SNAPDIFF_FLEET_USER");
-  to.password = server_variable("SNAPDIFF_FLEET_PASSWORD");
+  to.user = environment("SNAPDIFF_FLEET_USER");
+  to.password = environment("SNAPDIFF_FLEET_PASSWORD");
   if (!options.credentials.empty()) read_credentials(options.credentials, to);
   if (!to.password.empty()) {
     // A core file would hold it.

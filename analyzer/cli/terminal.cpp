@@ -9,16 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "analyzer/base/environment.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/report/text_tools.hpp"
 
 namespace snapdiff::cli {
 namespace {
-
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view{} : std::string_view(value);
-}
 
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyzer/base/environment.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/cli/recorded.hpp"
 #include "analyzer/render/drawing.hpp"
@@ -29,23 +30,6 @@ constexpr std::array<std::pair<std::string_view, PictureForm>, 5> kPictures = {{
                                                                                 {".dot", PictureForm::dot}}};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTexts = {
     {{".json", "json"}, {".jsonl", "jsonl"}, {".csv", "csv"}, {".md", "md"}, {".txt", "text"}}};
-
-std::string variable_of_user(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// The file of a program in PATH; "" where there is none.
-std::string program(std::string_view name) {
-  const std::string path = variable_of_user("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/" + std::string(name);
-    if (end > begin && ::access(file.c_str(), X_OK) == 0) return file;
-    begin = end + 1;
-  }
-  return {};
-}
 
 /// Starts a program that outlives this one and says nothing. False where that fails.
 bool start_apart(const std::string& file, const std::string& argument) {
@@ -65,7 +49,7 @@ bool start_apart(const std::string& file, const std::string& argument) {
 
 /// A new file for a page, which only its owner can read.
 std::string temporary_page() {
-  const std::string folder = variable_of_user("TMPDIR");
+  const std::string folder(environment("TMPDIR"));
   std::string path = (folder.empty() ? "/tmp" : folder) + "/snapdiff-XXXXXX.html";
   const int file = ::mkostemps(path.data(), 5, O_CLOEXEC);
   if (file < 0) fail({ErrorCode::io, std::string("cannot make the file: ") + std::strerror(errno), std::nullopt, path});
@@ -153,8 +137,8 @@ void open_page(std::string_view bytes, const Options& options) {
 }
 
 void show_page(const std::string& path) {
-  const bool has_display = !variable_of_user("DISPLAY").empty() || !variable_of_user("WAYLAND_DISPLAY").empty();
-  const std::string opener = has_display ? program("xdg-open") : "";
+  const bool has_display = !environment("DISPLAY").empty() || !environment("WAYLAND_DISPLAY").empty();
+  const std::string opener = has_display ? program_file("xdg-open") : "";
   if (!opener.empty() && start_apart(opener, path)) {
     say("opened " + escape_for_terminal(path));
   } else {

@@ -72,7 +72,7 @@ class EqualStacks {
 };
 
 /// Makes units of the entries of one side that are equal to none before, in their order.
-void add_units(Comparison& c, const EqualStacks& equal, std::vector<std::uint32_t>& unit_of_number, std::size_t s) {
+void make_units(Comparison& c, const EqualStacks& equal, std::vector<std::uint32_t>& unit_of_number, std::size_t s) {
   const Side& side = c.sides[s];
   const std::size_t known = c.values.size();
   std::vector<std::uint32_t> added;  // entries
@@ -145,7 +145,7 @@ Status join_equal(Comparison& c) {
   resize_on_all_cores(unit_of_number, equal.size(), kNone);
   // Newest first, so that a unit is represented by its newest entry.
   for (std::size_t s = c.sides.size(); s-- > 0;) {
-    add_units(c, equal, unit_of_number, s);
+    make_units(c, equal, unit_of_number, s);
     if (Status added = add_values(c, equal, unit_of_number, s); !added) return added;
   }
   return ok();

@@ -1,8 +1,8 @@
 #include "analyzer/diff/row_order.hpp"
 
 #include <algorithm>
-#include <utility>
 
+#include "analyzer/base/buckets.hpp"
 #include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 
@@ -22,27 +22,14 @@ void sort_items(std::vector<SortItem>& items) {
   }
   constexpr int kBits = 11;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-  const std::size_t blocks = blocks_of(items.size());
   std::vector<SortItem> other;
   resize_on_all_cores(other, items.size());
-  std::vector<std::uint32_t> at(blocks * kBuckets);  // of each block in each bucket
+  Buckets buckets(items.size(), kBuckets);
   for (int shift = 0; shift < 64; shift += kBits) {
-    const auto bucket_of = [&](const SortItem& item) { return (item.key >> shift) & (kBuckets - 1); };
-    std::fill(at.begin(), at.end(), 0U);
-    for_each_block(items.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) ++at[block * kBuckets + bucket_of(items[i])];
-    });
-    std::uint32_t next = 0;
-    bool one_bucket = false;
-    for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-      const std::uint32_t first = next;
-      for (std::size_t block = 0; block < blocks; ++block) next += std::exchange(at[block * kBuckets + bucket], next);
-      one_bucket = one_bucket || next - first == items.size();
-    }
-    if (one_bucket) continue;
-    for_each_block(items.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) other[at[block * kBuckets + bucket_of(items[i])]++] = items[i];
-    });
+    const auto bucket_of = [&](std::size_t i) { return (items[i].key >> shift) & (kBuckets - 1); };
+    buckets.count(bucket_of);
+    if (buckets.all_in(bucket_of(0))) continue;
+    buckets.distribute(bucket_of, [&](std::size_t i, std::uint32_t place) { other[place] = items[i]; });
     items.swap(other);
   }
 }

@@ -58,7 +58,7 @@ const CurlLibrary& curl_library() {
   return curl;
 }
 
-/// What libcurl hands on while an answer comes.
+/// Parts of an answer, as libcurl hands them on.
 struct Incoming {
   CURL* curl;
   const Take* take;

@@ -147,7 +147,7 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
       [&](std::uint32_t a, std::uint32_t b) { return std::ranges::equal(path_of(a), path_of(b)); });
 
   std::vector<std::uint32_t> first_with_path;
-  std::uint32_t functions = 0;
+  std::uint32_t next_function = 0;
   paths_.reserve(first.size());
   for (std::uint32_t i = 0; i < first.size(); ++i) {
     const auto size = static_cast<std::uint32_t>(path_of(i).size());
@@ -159,12 +159,12 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
     }
     number = static_cast<std::uint32_t>(paths_.size());
     GrowthPath& added = paths_.emplace_back();
-    added.first_function = functions;
+    added.first_function = next_function;
     added.functions = size;
-    functions += size;
+    next_function += size;
     first_with_path.push_back(i);
   }
-  resize_on_all_cores(functions_, functions);
+  resize_on_all_cores(functions_, next_function);
   for_each_block(paths_.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       std::ranges::copy(path_of(first_with_path[p]),
@@ -178,7 +178,7 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
   });
   if (parted.changed.size() == report_->rows.size()) return;
   parted.filter.reserve(paths_.size());
-  for (const GrowthPath& path : paths_) parted.filter.add(this->functions(path));
+  for (const GrowthPath& path : paths_) parted.filter.add(functions(path));
 }
 
 /// Of what did not change only the bytes matter, unless it shares a path with what did.

@@ -48,9 +48,6 @@ bool take_place(std::string_view text, LeakFrame& out) {
   return true;
 }
 
-/// The last part of a path of either kind.
-std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of("/\\") + 1); }
-
 }  // namespace listing
 
 using namespace listing;
