@@ -173,26 +173,6 @@ function(snapdiff_fuzz_seeds result name)
   set(${result} ${seeds} PARENT_SCOPE)
 endfunction()
 
-# snapdiff_fuzzer(NAME SOURCE CORPUS LIBRARIES ...)
-#   NAME_replay runs the seeds of CORPUS (a name in tests/fuzz/corpus) as an ordinary test with any compiler; with
-#   SNAPDIFF_FUZZ and clang the libFuzzer program NAME is built too.
-function(snapdiff_fuzzer name source corpus)
-  snapdiff_fuzz_seeds(seeds ${corpus})
-  add_executable(${name}_replay ${source})
-  target_include_directories(${name}_replay PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name}_replay PRIVATE snapdiff_core snapdiff_options snapdiff_fuzz_replay ${ARGN})
-  add_test(NAME fuzz_corpus_${name} COMMAND ${name}_replay ${seeds})
-  set_tests_properties(fuzz_corpus_${name} PROPERTIES TIMEOUT 300)
-  add_dependencies(fuzzers ${name}_replay)
-  if(SNAPDIFF_FUZZ)
-    add_executable(${name} ${source})
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    target_link_libraries(${name} PRIVATE snapdiff_core snapdiff_options ${ARGN})
-    add_dependencies(fuzzers ${name})
-  endif()
-endfunction()
-
 # Compiles each header on its own that is not the first one its own source includes: the others are compiled first,
 # and so alone, by every build without SNAPDIFF_QUICK_BUILD.
 function(snapdiff_check_headers)

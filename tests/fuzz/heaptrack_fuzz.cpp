@@ -1,6 +1,7 @@
 // Any bytes as a recording: the end, the peak and cuts in between must hold together.
 #include "formats/heaptrack/heaptrack_importer.hpp"
 #include "fuzz/fuzz_format.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
@@ -14,7 +15,7 @@ std::int64_t total(const Snapshot& snapshot) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_heaptrack(const std::uint8_t* data, std::size_t size) {
   test::fuzz_format(formats::kHeaptrack, data, size);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   std::int64_t end = -1;
@@ -34,5 +35,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!is_peak && total(last) != end) std::abort();
     if (is_peak && total(last) != last.facts.counters.front().value) std::abort();
   }
-  return 0;
 }

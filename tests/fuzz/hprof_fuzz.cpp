@@ -2,16 +2,16 @@
 #include "analyzer/base/object_graph.hpp"
 #include "formats/hprof/hprof_importer.hpp"
 #include "fuzz/fuzz_format.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_hprof(const std::uint8_t* data, std::size_t size) {
   test::fuzz_format(formats::kHprof, data, size);
   test::MemoryInput in(std::string_view(reinterpret_cast<const char*>(data), size));
   SnapshotList list;
-  if (!formats::kHprof.read(in, list)) return 0;
+  if (!formats::kHprof.read(in, list)) return;
   for (const Snapshot& snapshot : list.snapshots) {
     if (snapshot.graph == nullptr || !validate(*snapshot.graph, *snapshot.dictionary)) std::abort();
   }
-  return 0;
 }

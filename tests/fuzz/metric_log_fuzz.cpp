@@ -2,6 +2,7 @@
 #include "formats/metric_log/metric_log_importer.hpp"
 
 #include "fuzz/fuzz_format.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
@@ -29,7 +30,7 @@ std::uint64_t read(const formats::ReadRequest& request, std::string_view bytes, 
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_metric_log(const std::uint8_t* data, std::size_t size) {
   static const auto kOwn = [] {
     formats::ReadRequest options;
     options.patterns = {R"((?P<name>\w+)=(?P<value>[\d.,eE+-]+) *(?P<unit>\w*))",
@@ -43,5 +44,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const formats::ReadRequest& request : {formats::ReadRequest{}, kOwn}) {
     if (read(request, bytes, 0) != read(request, bytes, 1 + size % 61)) std::abort();
   }
-  return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/machine.hpp"
+#include "fuzz/fuzz_targets.hpp"
 #include "support/memory_input.hpp"
 
 using namespace snapdiff;
@@ -69,12 +70,11 @@ std::string outcome(std::string_view bytes, std::size_t window) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_pickle(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::string whole = outcome(bytes, 0);
   const std::string pieces = outcome(bytes, 1 + size % 61);
   // Runs of fetches are taken at once only where the window holds them: not the calls, but what
   // they amount to must agree.
   if ((whole.find("malformed") == std::string::npos) != (pieces.find("malformed") == std::string::npos)) std::abort();
-  return 0;
 }

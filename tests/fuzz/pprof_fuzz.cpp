@@ -8,6 +8,7 @@
 #include "formats/input/window_input.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof/profile_reader.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 namespace {
 
@@ -35,7 +36,7 @@ std::map<std::string, std::int64_t> totals(const Snapshot& snapshot) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_pprof(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   formats::kPprof.sniff(bytes.substr(0, kSniffBytes));
   formats::pprof::ReadLimits streaming;
@@ -50,5 +51,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Snapshot& b = streamed.list.snapshots.at(0);
     if (a.samples.size() != b.samples.size() || totals(a) != totals(b) || !validate(a)) __builtin_trap();
   }
-  return 0;
 }

@@ -1,4 +1,4 @@
-// Runs a fuzz target over every file of the given folders, each in a buffer of its exact size, so
+// fuzz_replay TARGET FOLDER…: runs the target over every file of the folders, each in a buffer of its exact size, so
 // that AddressSanitizer sees a read past the end. Works with any compiler.
 #include <algorithm>
 #include <cstdint>
@@ -9,11 +9,11 @@
 #include <memory>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "fuzz/fuzz_targets.hpp"
 
 int main(int argc, char** argv) {
   std::vector<std::filesystem::path> files;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 2; i < argc; ++i) {
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
     const auto exact = std::make_unique<std::uint8_t[]>(bytes.size());
     std::copy(bytes.begin(), bytes.end(), exact.get());
-    LLVMFuzzerTestOneInput(exact.get(), bytes.size());
+    snapdiff::test::run_target(argv[1], exact.get(), bytes.size());
   }
   std::printf("%zu inputs replayed\n", files.size());
   return files.empty() ? 1 : 0;  // an empty corpus is a broken test, not a passed one

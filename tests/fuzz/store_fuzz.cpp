@@ -12,6 +12,7 @@
 #include "analyzer/store/sample_codec.hpp"
 #include "analyzer/store/stack_codec.hpp"
 #include "analyzer/store/store_failure.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 namespace {
 
@@ -139,8 +140,8 @@ void read_facts(std::string_view bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
+void snapdiff::test::fuzz_store(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
     // The first three are as old as the corpus, which begins with any byte.
@@ -160,5 +161,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Failure& failure) {
     if (failure.error.code != ErrorCode::malformed) __builtin_trap();
   }
-  return 0;
 }

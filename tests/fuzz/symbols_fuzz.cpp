@@ -8,14 +8,15 @@
 #include <string>
 
 #include "analyzer/symbols/symbols.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
+void snapdiff::test::fuzz_symbols(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return;
   static const int file = ::memfd_create("symbols_fuzz", 0);
-  if (file < 0) return 0;
-  if (::ftruncate(file, 0) != 0 || ::pwrite(file, data + 2, size - 2, 0) != static_cast<ssize_t>(size - 2)) return 0;
+  if (file < 0) return;
+  if (::ftruncate(file, 0) != 0 || ::pwrite(file, data + 2, size - 2, 0) != static_cast<ssize_t>(size - 2)) return;
 
   symbols::ModuleQuery query;
   query.name = "/proc/self/fd/" + std::to_string(file);
@@ -39,5 +40,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   if (unnamed != module.unnamed) std::abort();
-  return 0;
 }

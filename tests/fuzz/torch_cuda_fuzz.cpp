@@ -4,10 +4,11 @@
 #include "analyzer/cuda/cuda.hpp"
 #include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "fuzz/fuzz_format.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_torch_cuda(const std::uint8_t* data, std::size_t size) {
   const formats::Format& importer = size > 0 && data[0] == 0x80  ? formats::kTorchCuda
                                     : size > 0 && data[0] == '<' ? formats::kTorchHtml
                                                                  : formats::kTorchJson;
@@ -15,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   test::MemoryInput in(bytes);
   SnapshotList list;
-  if (!importer.read(in, list)) return 0;
+  if (!importer.read(in, list)) return;
   for (const Snapshot& snapshot : list.snapshots) {
     for (const DeviceTrace& trace : snapshot.allocator->traces) {
       const cuda::TraceRef ref{trace.device, trace.host};
@@ -27,5 +28,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!left || !std::is_sorted(found->marks.begin(), found->marks.end())) std::abort();
     }
   }
-  return 0;
 }

@@ -1,11 +1,11 @@
 // Any bytes through the importers of tracemalloc's dumps and printed lists: the same in every window.
 #include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "fuzz/fuzz_format.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_tracemalloc(const std::uint8_t* data, std::size_t size) {
   test::fuzz_format(size > 0 && (data[0] == 0x80 || data[0] == 'c') ? formats::kTracemalloc : formats::kTracemallocText,
                     data, size);
-  return 0;
 }

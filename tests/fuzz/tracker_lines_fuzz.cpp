@@ -4,10 +4,11 @@
 #include "analyzer/base/object_graph.hpp"
 #include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "fuzz/fuzz_format.hpp"
+#include "fuzz/fuzz_targets.hpp"
 
 using namespace snapdiff;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void snapdiff::test::fuzz_tracker_lines(const std::uint8_t* data, std::size_t size) {
   test::fuzz_format(formats::kTrackerLines, data, size);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   test::MemoryInput in(bytes);
@@ -25,5 +26,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::any_of(notes.begin(), notes.end(), [](const Note& note) { return note.severity == Severity::data_loss; });
     if (checked && lossy && told == 0) std::abort();
   }
-  return 0;
 }
