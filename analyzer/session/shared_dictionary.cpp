@@ -32,15 +32,16 @@ bool same_spec(const FrameSpec& a, const FrameSpec& b) {
 }
 
 /// Whether two frames of two dictionaries say the same, text by text. Several calls in one line of one build are one
-/// frame, which has the offset of the first of them that a file holds.
+/// frame, which has the offset of the first of them that a file holds, inlined or not as that one is.
 bool same_frame(const Dictionary& a, FrameId in_a, const Dictionary& b, FrameId in_b) {
   const FrameSpec fa = a.frames[in_a], fb = b.frames[in_b];
-  if (fa.line != fb.line || fa.column != fb.column || fa.flags != fb.flags) return false;
+  if (fa.line != fb.line || fa.column != fb.column) return false;
   const auto same = [&](StringId text_a, StringId text_b) { return a.strings[text_a] == b.strings[text_b]; };
   const std::size_t ma = index_of(fa.module), mb = index_of(fb.module);
   const std::size_t ga = index_of(fa.function), gb = index_of(fb.function);
   const bool one_build = a.modules.build_id[ma] != StringId{} && fa.function != FunctionId{};
-  if (fa.offset != fb.offset && !one_build) return false;
+  const std::uint8_t of_call = one_build ? kFrameInlined : std::uint8_t{0};
+  if (((fa.flags ^ fb.flags) & ~of_call) != 0 || (fa.offset != fb.offset && !one_build)) return false;
   return same(a.modules.name[ma], b.modules.name[mb]) && same(a.modules.build_id[ma], b.modules.build_id[mb]) &&
          same(a.functions.name[ga], b.functions.name[gb]) &&
          same(a.functions.system_name[ga], b.functions.system_name[gb]) &&

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
@@ -19,7 +20,8 @@ struct Row {
   std::int64_t bytes;
 };
 
-Snapshot snapshot_of(const std::vector<Row>& rows, const std::string& build_id = "aa", std::uint64_t offset = 64) {
+Snapshot snapshot_of(const std::vector<Row>& rows, const std::string& build_id = "aa", std::uint64_t offset = 64,
+                     std::uint8_t flags = 0) {
   SnapshotBuilder builder;
   builder.add_column({"inuse_space", "bytes"});
   const auto frame = [&](const std::string& name) {
@@ -28,6 +30,7 @@ Snapshot snapshot_of(const std::vector<Row>& rows, const std::string& build_id =
     spec.function = builder.function(name, "service.go");
     spec.line = 7;
     spec.offset = offset;
+    spec.flags = flags;
     return builder.frame(spec);
   };
   for (const Row& row : rows) {
@@ -87,9 +90,10 @@ TEST_CASE("frames of another build are others, though their functions and lines 
 }
 
 TEST_CASE("another call in the same line of one build is the same frame, of an unknown build it may be another one") {
-  for (const std::string build_id : {"aa", ""}) {
+  for (const auto& [build_id, flags] :
+       {std::pair<std::string, std::uint8_t>{"aa", 0}, {"aa", kFrameInlined}, {"", 0}, {"", kFrameInlined}}) {
     Snapshot newer = snapshot_of({{"a", 1}, {"b", 2}}, build_id);
-    Snapshot older = snapshot_of({{"a", 1}, {"b", 2}}, build_id, 96);
+    Snapshot older = snapshot_of({{"a", 1}, {"b", 2}}, build_id, 96, flags);
     SharedDictionary shared;
     shared.adopt(newer);
     shared.take_if_alike(older);
