@@ -114,7 +114,7 @@ Status validate_samples(const Snapshot& snapshot) {
       return broken("value columns differ in length");
     for (std::size_t other = 0; other < c; ++other) {
       if (samples.columns[other].type.name == column.type.name)
-        return broken("two value columns are called " + column.type.name);
+        return Error{ErrorCode::malformed, "two value columns are called " + column.type.name + ", expected one"};
     }
     std::int64_t total = 0;
     for (const std::int64_t value : column.value) {

@@ -215,7 +215,8 @@ class CrtDump final : public Dialect {
     const std::string_view text = whole;
     const std::size_t at = text.find(" block at 0x");
     const std::string_view kind = text.substr(0, at).substr(text.substr(0, at).find_last_of(" }") + 1);
-    const std::int64_t bytes = number_behind(text.substr(text.rfind(", ", text.rfind(" bytes long"))), ", ");
+    const std::size_t size = text.rfind(", ", text.rfind(" bytes long"));
+    const std::int64_t bytes = size == kNone ? -1 : number_behind(text.substr(size), ", ");
     if (bytes < 0) return out.lose("blocks that could not be read, left out");
     out.check().open_record(kind, {bytes, 1});
     LeakFrame frame;

@@ -99,7 +99,7 @@ std::optional<Heading> Heading::of_pods(const std::vector<std::string_view>& wor
 
 std::optional<Row> Heading::container(std::string_view line) const {
   const std::size_t memory = metric_column_[0];
-  if (line.size() <= memory || (memory > 0 && line[memory - 1] != ' ')) return std::nullopt;
+  if (line.size() <= std::max(memory, name_) || (memory > 0 && line[memory - 1] != ' ')) return std::nullopt;
   Row out;
   text::Cursor at(line.substr(memory));
   out.values[0] = size_of(at.token(), 0);
