@@ -71,6 +71,14 @@ function(snapdiff_keep_to_itself module)
   target_link_options(${module} PRIVATE LINKER:--exclude-libs,ALL)
 endfunction()
 
+# What a wheel holds is linked with the libraries of an older system, where SNAPDIFF_WHEEL_ROOT names one.
+function(snapdiff_goes_into_wheel target)
+  if(SNAPDIFF_WHEEL AND SNAPDIFF_WHEEL_ROOT)
+    set(launcher ${PROJECT_SOURCE_DIR}/cmake/packaging/link_for_root.py)
+    set_target_properties(${target} PROPERTIES RULE_LAUNCH_LINK "${launcher} ${SNAPDIFF_WHEEL_ROOT}" LINK_DEPENDS ${launcher})
+  endif()
+endfunction()
+
 # Owner of a precompiled header. clang takes one only where all macros are the same.
 function(snapdiff_precompile name header)
   if(NOT SNAPDIFF_QUICK_BUILD OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

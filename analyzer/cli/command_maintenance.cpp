@@ -5,7 +5,7 @@
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
-#include "analyzer/cli/fleet_options.hpp"
+#include "analyzer/cli/option_times.hpp"
 #include "analyzer/session/kept_snapshots.hpp"
 
 /// rm, prune and merge.

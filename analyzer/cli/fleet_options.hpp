@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/cli/command_line.hpp"
+#include "analyzer/cli/option_times.hpp"
 #include "analyzer/fleet/fleet.hpp"
 
 /// What the commands over many machines take: which servers, which snapshots.
@@ -24,17 +25,6 @@ void add_connection(CommandLine& line, FleetOptions& options);
 
 /// Throws usage; io, where a credentials file cannot be read or others may read it.
 fleet::Fleet connect(const FleetOptions& options);
-
-/// What an option says, nothing where it was not given. Throws usage, with the option's name.
-///   a moment    "2026-11-01", "2026-11-01 12:00", "2026-11-01T12:00:05Z" (UTC), "@1764000000", "14d", "36h", "30m"
-///               before now; "+24h" after `base`. Nanoseconds since 1970
-///   a duration  "30s", "5m", "1h", "14d", in nanoseconds
-std::optional<std::uint64_t> moment_of(std::string_view option, const std::string& text,
-                                       std::optional<std::uint64_t> base = {});
-std::optional<std::uint64_t> duration_of(std::string_view option, const std::string& text);
-/// "2026-11-01 12:00:05"
-std::string moment_text(std::uint64_t time_ns);
-std::uint64_t current_time_ns();
 
 /// Says an error, without calling missing bytes on a server a bug of ours; returns the exit code.
 int fail_of_fleet(const Error& error);

@@ -104,7 +104,7 @@ std::string to_html(const Overview& overview, std::string_view title, std::strin
   const bool has_limit = overview.limit.has_value();
   if (has_limit) out += "<p class=\"note\">limit of each: " + value(*overview.limit, "bytes") + "</p>\n";
   out +=
-      "<div class=\"scroll\"><table class=\"series\"><thead><tr><th scope=\"col\">series</th><th "
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"series\"><thead><tr><th scope=\"col\">series</th><th "
       "scope=\"col\">verdict</th><th scope=\"col\">total</th><th scope=\"col\">growth</th><th "
       "scope=\"col\">rate</th>" +
       std::string(has_limit ? "<th scope=\"col\">to limit</th>" : "") +

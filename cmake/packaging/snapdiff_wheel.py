@@ -6,7 +6,8 @@
 
 One wheel serves every Python from 3.9 on: the package calls the library through ctypes. Shared libraries that are not a part
 of every Linux (POLICY) are put into snapdiff/libs under names of their own, so that those of the process stay apart. Needs
-patchelf for that; without it the wheel works on this machine alone, and its tag says so.
+patchelf for that; without it the wheel works on this machine alone, and its tag says so. With -DSNAPDIFF_WHEEL_ROOT=ROOT, a
+Debian root with an older glibc, the build links with ROOT's libraries (link_for_root.py), and those are the ones put in.
 """
 import argparse
 import base64
@@ -43,29 +44,54 @@ def run(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-def needed(binary):
-    """{name: path} of all libraries that `binary` is loaded with and that the system need not have."""
-    found = re.findall(r"^\s+(\S+) => (\S+)", run("ldd", binary), re.MULTILINE)
-    return {name: path for name, path in found if path.startswith("/") and not POLICY.fullmatch(name)}
+def found_in(name, roots):
+    """A shared library in the first of `roots` that has it."""
+    for root in roots:
+        for place in ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu/graphviz"):
+            if os.path.exists(path := os.path.join(root, place, name)):
+                return path
+    sys.exit(f"{name}: not found in {' and '.join(roots)}")
 
 
-def copyright_of(path):
+def needed(binary, root):
+    """{name: path} of all libraries that `binary` is loaded with and that the system need not have; those of `root` first."""
+    if not root:
+        found = re.findall(r"^\s+(\S+) => (\S+)", run("ldd", binary), re.MULTILINE)
+        return {name: path for name, path in found if path.startswith("/") and not POLICY.fullmatch(name)}
+    found, waiting = {}, [binary]
+    while waiting:
+        for name in run("patchelf", "--print-needed", waiting.pop()).split():
+            if name not in found and not POLICY.fullmatch(name):
+                found[name] = found_in(name, (root, "/"))
+                waiting.append(found[name])
+    return found
+
+
+def copyright_of(path, root):
     """(package, file) with the licence of a library of Debian's; None elsewhere."""
     if shutil.which("dpkg-query") is None:
         return None
-    owner = subprocess.run(["dpkg-query", "-S", path.replace("/usr/lib", "*/lib", 1)], capture_output=True, text=True, check=False).stdout
-    package = owner.split(":", 1)[0]
-    file = f"/usr/share/doc/{package}/copyright"
+    inside = root if root and path.startswith(root + "/") else ""
+    query = ["dpkg-query", *([f"--admindir={inside}/var/lib/dpkg"] if inside else []), "-S", "*/lib" + path[len(inside):].split("/lib", 1)[1]]
+    package = subprocess.run(query, capture_output=True, text=True, check=False).stdout.split(":", 1)[0]
+    file = f"{inside}/usr/share/doc/{package}/copyright"
     return (package, file) if package and os.path.exists(file) else None
 
 
-def graft(folder, binaries):
+def root_of(build):
+    """SNAPDIFF_WHEEL_ROOT of a build folder, "" without one."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+        found = re.search(r"^SNAPDIFF_WHEEL_ROOT:PATH=(.+)$", file.read(), re.MULTILINE)
+    return os.path.realpath(found[1]) if found else ""
+
+
+def graft(folder, binaries, root):
     """Copies what `binaries` need into folder/libs, with its licences, and points them there."""
     libs = os.path.join(folder, "libs")
     os.makedirs(libs)
     names, placed = {}, {}
     for binary in binaries:
-        for name, path in needed(binary).items():
+        for name, path in needed(binary, root).items():
             with open(path, "rb") as file:
                 digest = hashlib.sha256(file.read()).hexdigest()[:8]
             stem, ending = name.split(".so", 1)
@@ -74,7 +100,7 @@ def graft(folder, binaries):
     os.makedirs(os.path.join(libs, "licences"))
     for name, path in placed.items():
         shutil.copyfile(path, os.path.join(libs, name))
-        licence = copyright_of(os.path.realpath(path))
+        licence = copyright_of(os.path.realpath(path), root)
         if licence is not None:
             shutil.copyfile(licence[1], os.path.join(libs, "licences", licence[0]))
         os.chmod(os.path.join(libs, name), 0o755)
@@ -82,7 +108,12 @@ def graft(folder, binaries):
     for binary, origin in [(one, "$ORIGIN/libs") for one in binaries] + [(os.path.join(libs, name), "$ORIGIN") for name in placed]:
         direct = set(run("patchelf", "--print-needed", binary).split())
         replaced = [word for name in sorted(direct & set(names)) for word in ("--replace-needed", name, names[name])]
-        run("patchelf", "--force-rpath", "--set-rpath", origin, *replaced, binary)
+        # In one call, patchelf 0.14 writes a name where the path belongs, and the loader finds what this machine has.
+        run("patchelf", *replaced, binary)
+        run("patchelf", "--force-rpath", "--set-rpath", origin, binary)
+        left = set(run("patchelf", "--print-needed", binary).split()) & set(names)
+        if left or run("patchelf", "--print-rpath", binary).strip() != origin:
+            sys.exit(f"{binary}: patchelf left {' '.join(left) or 'a wrong path'}")
 
 
 def required_glibc(folder):
@@ -114,7 +145,7 @@ def collect(build, folder):
     if shutil.which("patchelf") is None:
         print("patchelf was not found: the wheel works on this machine alone", file=sys.stderr)
         return f"linux_{machine}"
-    graft(package, binaries)
+    graft(package, binaries, root_of(build))
     return "manylinux_{}_{}_{}".format(*required_glibc(package), machine)
 
 

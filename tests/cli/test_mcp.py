@@ -138,7 +138,7 @@ class Mcp(CliTest):
         self.pair()
         server = self.server()
         tokens = [b"{", b"}", b"[", b"]", b'"', b"\\", b"null", b"-1", b"1e999", b"99999999999999999999", b"\\ud800", b"\xff", b"\0", b"../", b"/etc/passwd", b"@peak", b":"]
-        for number in rounds(range(1000), 100, "mutated requests"):
+        for number in rounds(range(10_000), 100, "mutated requests"):
             line = bytearray(random.choice(texts))
             for _ in range(random.randint(1, 4)):
                 at = random.randrange(len(line))

@@ -3,13 +3,14 @@ import http.server
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import unittest
 
-from heaps import BINARY, GROW, KEEP, MAIN, CliTest, kept_environment, tcmalloc
+from heaps import BINARY, GROW, KEEP, MAIN, CliTest, kept_environment, pprof, tcmalloc
 
 # Ends when so many snapshots of it are there.
 PYTHON = """import os, sys, time
@@ -28,6 +29,22 @@ const timer = setInterval(() => {
   for (let i = 0; i < 20; i++) remember(i);
   if (readdirSync(process.env.SNAPDIFF_RUN_FOLDER).length > Number(process.argv[2])) { clearInterval(timer); process.exit(6); }
 }, 5);
+"""
+HANDLER = """import http.server, sys, time
+class Handler(http.server.BaseHTTPRequestHandler):
+    asked = 0
+    def do_GET(self):
+        Handler.asked += 1
+        body = open('%d.pb.gz' % Handler.asked, 'rb').read()
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler)
+server.timeout, end = 0.1, time.monotonic() + 20
+while Handler.asked < 12 and time.monotonic() < end: server.handle_request()
+sys.exit(5)
 """
 NATIVE = """#include <cstdlib>
 #include <cstring>
@@ -244,6 +261,23 @@ class Run(CliTest):
             self.skipTest("skipped: libjemalloc2 is not installed")
         self.assertEqual(done.returncode, 9, done.stderr)
         self.assertRegex(done.stderr.decode(), r"(?m)^\w+ +remember_session +leaky\.cpp:6")
+
+    def test_a_handler_of_go(self):
+        """No compiler of Go is needed: a shell that looks like a program of Go starts what answers like its handler."""
+        shutil.copy(os.path.realpath("/bin/sh"), os.path.join(self.folder, "service"))
+        with open(os.path.join(self.folder, "service"), "ab") as file:
+            file.write(b"\xff Go buildinf:net/http/pprof.Index")
+        for number in range(1, 13):
+            self.write("%d.pb.gz" % number, pprof([("inuse_objects", "count"), ("inuse_space", "bytes")],
+                                                  [([("main.remember", "/src/main.go", 7), "main.main"], [number, number * 400_000])]))
+        self.write("main.py", HANDLER)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        _, said = self.run_it("run", "--every", "50ms", "--url", "http://127.0.0.1:%d/debug/pprof/heap" % port, "--",
+                              "./service", "-c", '"$0" main.py %d; exit $?' % port, sys.executable, code=5)
+        self.assertRegex(said, r"snapdiff: exit 5, 1[0-2] snapshots in")
+        self.assertRegex(said, r"(?m)^GROWING +main\.remember +main\.go:7")
 
     def test_what_can_do_nothing_says_so(self):
         self.assertIn("no such program", self.refused("run", "--", "no-such-program"))

@@ -45,9 +45,13 @@ def _chart(values: List[int], unit: str) -> str:
             f'<text x="{_WIDTH - 8}" y="{_HEIGHT - 4}" text-anchor="end">snapshot {len(values)}</text></svg>')
 
 
+_NUMBERS = {"growth", "share", "before", "after"}  # columns to the right; notebooks put all of them there
+
+
 def _table(head: List[str], rows: List[List[str]]) -> str:
-    cells = "".join(f"<th>{escape(text)}</th>" for text in head)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    sides = [f' style="text-align:{"right" if text in _NUMBERS else "left"}"' for text in head]
+    cells = "".join(f"<th{side}>{escape(text)}</th>" for text, side in zip(head, sides))
+    body = "".join("<tr>" + "".join(f"<td{side}>{cell}</td>" for cell, side in zip(row, sides)) + "</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
