@@ -15,6 +15,8 @@
 
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/nearest.hpp"
+#include "analyzer/base/number_text.hpp"
+#include "analyzer/base/spill.hpp"
 #include "analyzer/cli/command_page.hpp"
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -144,6 +146,15 @@ int run(Words arguments) {
   return run_diff({arguments});
 }
 
+/// Columns that did not fit in memory: the command took longer than with more of it.
+void tell_spilled() {
+  const spill::Used used = spill::most_used();
+  if (used.file_bytes == 0) return;
+  const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); };
+  say_note({Severity::info, text(used.file_bytes) + " beyond --memory " + text(used.limit) + " lay in a file in " +
+                                std::string(used.folder)});
+}
+
 /// What no command caught.
 int run_and_tell(Words arguments) {
   const Error out_of_memory{ErrorCode::limit, "out of memory; try fewer snapshots at once"};
@@ -182,5 +193,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGBUS, end_of_cut_file);
-  return snapdiff::cli::run_and_tell({argv + 1, argv + argc});
+  const int code = snapdiff::cli::run_and_tell({argv + 1, argv + argc});
+  if (code != snapdiff::cli::kExitBadInput) snapdiff::cli::tell_spilled();
+  return code;
 }

@@ -1,6 +1,7 @@
 #include "analyzer/cli/options.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,7 +10,9 @@
 #include "analyzer/base/nearest.hpp"
 #include "analyzer/base/option_words.hpp"
 #include "analyzer/base/size_text.hpp"
+#include "analyzer/base/spill.hpp"
 #include "analyzer/cli/progress.hpp"
+#include "analyzer/session/load.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -100,6 +103,9 @@ void add_options(CommandLine& line, Options& options, unsigned groups) {
   if ((groups & kReadsFiles) != 0) {
     line.text("--format", "NAME", options.input_format, "input format, see 'snapdiff formats' (detect)");
     line.size("--max-input", options.max_input, 1, "refuse more decompressed bytes (64GiB)");
+    line.size("--memory", options.memory, 1,
+              "what passes it lies in a file beside the store\n"
+              "(70 % of what the machine or its cgroup has free)");
     line.flag("--strict", options.strict, "exit 2 when a part of an input is lost");
     line.texts("--pattern", "RE", options.patterns,
                "lines of a log: groups value, name, unit, time,\n"
@@ -133,7 +139,18 @@ Result<std::int64_t> parse_size(const std::string& text) {
   return Error{ErrorCode::usage, "'" + text + "' is not a size: expected e.g. 4096, 64KiB or 2GiB"};
 }
 
+namespace {
+
+void bound_memory(const Options& options) {
+  if (options.memory) spill::set_limit(static_cast<std::size_t>(*options.memory));
+  const session::StoreChoice store = session::choose_store(options.db);
+  if (!store.in_memory()) spill::set_folder(std::filesystem::path(store.path).parent_path().string());
+}
+
+}  // namespace
+
 session::Request request_of(const Options& options, const Terminal& terminal) {
+  bound_memory(options);
   session::Request request;
   request.store = options.db;
   request.series = options.series;

@@ -25,6 +25,7 @@ struct Options {
   std::string as = "text";
   std::string input_format;
   std::optional<std::int64_t> max_input;  ///< bytes
+  std::optional<std::int64_t> memory;     ///< bytes of columns that are kept in memory
   std::vector<std::string> patterns;
   std::string group_by;
   std::string units = "binary";
@@ -63,7 +64,7 @@ enum OptionGroup : unsigned {
   kTakesView = 2,      ///< --metric, --by, --sort, filters
   kTakesRows = 4,      ///< -n, --min-bytes, --cum
   kTakesForm = 8,      ///< --as
-  kReadsFiles = 16,    ///< --format, --max-input, --strict, --pattern, --group-by, --units
+  kReadsFiles = 16,    ///< --format, --max-input, --memory, --strict, --pattern, --group-by, --units
   kTakesSymbols = 32,  ///< --symbols, --sysroot, --debuginfod, --demangle
   kTakesFrames = 64,   ///< --hide, --show, --frames alone
   kTakesCount = 128,   ///< -n alone

@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
+#include <new>
 #include <thread>
 
 #include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/spill.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 
 // A sanitizer has an allocator of its own.
@@ -66,6 +68,24 @@ void end_out_of_memory() {
 }
 
 }  // namespace snapdiff::cli
+
+#ifdef SNAPDIFF_GLIBC_HEAP
+
+// Columns beyond --memory lie in a file.
+void* operator new(std::size_t size) {
+  if (size >= snapdiff::spill::kLarge) return snapdiff::spill::take(size);
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  if (!snapdiff::spill::give_back(memory)) std::free(memory);
+}
+void operator delete(void* memory, std::size_t size) noexcept {
+  if (size < snapdiff::spill::kLarge || !snapdiff::spill::give_back(memory)) std::free(memory);
+}
+
+#endif
 
 #ifdef SNAPDIFF_OWN_MALLOC
 

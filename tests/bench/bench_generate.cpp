@@ -63,6 +63,7 @@ constexpr std::string_view kUsage =
     "  tcmalloc  a.heap and b.heap in FOLDER, gperftools text\n"
     "  series    s.0001.pb.gz ... in FOLDER\n"
     "  calibrate writes nothing: the fixed work that kept.py divides times by\n"
+    "  build     prints compiler, processor and flags\n"
     "numbers, with their defaults:\n"
     "  functions: a fifth of the stacks, at least 100, at most 20000\n"
     "  stacks=20000 depth=30 seed=1 count=100 (snapshots of a series)\n"
@@ -71,6 +72,7 @@ constexpr std::string_view kUsage =
 
 int run(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments[0] == "calibrate") return calibrate();
+  if (!arguments.empty() && arguments[0] == "build") return std::puts(SNAPDIFF_BUILD) < 0 ? 1 : 0;
   if (arguments.size() < 2) throw std::invalid_argument("KIND and FOLDER are needed");
   std::map<std::string, std::uint32_t> number = {{"stacks", 20'000}, {"depth", 30},  {"functions", 0},
                                                  {"seed", 1},        {"count", 100}, {"changed", 1000},

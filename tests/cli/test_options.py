@@ -14,7 +14,7 @@ PAGES = os.environ["SNAPDIFF_PAGES"]
 NUMBERS = [
     ("-n", "-5"), ("-n", ""), ("-n", "3x"), ("-n", "1e3"), ("-n", "99999999999999999999"), ("--rows", " 3"),
     ("--min-bytes", "-5GiB"), ("--min-bytes", ""), ("--min-bytes", "lots"), ("--min-bytes", "5 parsecs"),
-    ("--max-input", ""), ("--max-input", "0"), ("--max-input", "-1"), ("--max-input", "1e300"),
+    ("--max-input", ""), ("--max-input", "0"), ("--max-input", "-1"), ("--max-input", "1e300"), ("--memory", ""), ("--memory", "0"), ("--memory", "lots"),
 ]
 
 
