@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-/// What is free is asked for only when large blocks pass this: a small input does not pay for it.
+/// Free memory is looked at only when large blocks pass this: a small input does not pay for it.
 constexpr std::size_t kAlwaysFits = std::size_t{64} << 20;
 
 std::atomic<std::size_t> limit{kNoLimit};

@@ -29,7 +29,7 @@ void* take(std::size_t size);
 /// True: it was part of the file and is gone.
 bool give_back(void* memory) noexcept;
 
-/// What was used so far, at the most.
+/// The most that was used so far.
 struct Used {
   std::uint64_t file_bytes = 0;  ///< 0: everything was in memory
   std::size_t limit = 0;

@@ -1,6 +1,10 @@
 #include "analyzer/store/sqlite.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <vector>
 
 namespace snapdiff::store {
 
@@ -47,12 +51,60 @@ int length_of(std::string_view bytes) {
   return static_cast<int>(bytes.size());
 }
 
+/// Idle statements of our connections: a store of ten thousand snapshots asks the same few of each
+/// snapshot, and to read their text costs more than the answer. A connection of another program has none.
+class IdleStatements {
+ public:
+  void open(sqlite3* db) {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    of_[db];
+  }
+  sqlite3_stmt* take(sqlite3* db, std::string_view sql) {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    const auto idle = of_.find(db);
+    if (idle == of_.end()) return nullptr;
+    const auto same = [&](sqlite3_stmt* statement) { return sql == sqlite3_sql(statement); };
+    const auto found = std::find_if(idle->second.rbegin(), idle->second.rend(), same);
+    if (found == idle->second.rend()) return nullptr;
+    sqlite3_stmt* const statement = *found;
+    idle->second.erase(std::next(found).base());
+    return statement;
+  }
+  /// True: it is kept for the next one of this text.
+  bool keep(sqlite3* db, sqlite3_stmt* statement) {
+    constexpr std::size_t kMost = 64;  // statements; a command uses fewer texts
+    const std::lock_guard<std::mutex> hold(mutex_);
+    const auto idle = of_.find(db);
+    if (idle == of_.end() || idle->second.size() >= kMost) return false;
+    idle->second.push_back(statement);
+    return true;
+  }
+  void close(sqlite3* db) {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    for (sqlite3_stmt* const statement : of_[db]) sqlite3_finalize(statement);
+    of_.erase(db);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<sqlite3*, std::vector<sqlite3_stmt*>> of_;
+};
+
+IdleStatements& idle_statements() {
+  static IdleStatements& all = *new IdleStatements;  // stores may outlive what is static
+  return all;
+}
+
 }  // namespace
 
-Statement::Statement(sqlite3* db, std::string_view sql) : db_(db) {
-  check(db_, sqlite3_prepare_v3(db_, sql.data(), length_of(sql), 0, &statement_, nullptr));
+Statement::Statement(sqlite3* db, std::string_view sql) : db_(db), statement_(idle_statements().take(db, sql)) {
+  if (statement_ == nullptr) check(db_, sqlite3_prepare_v3(db_, sql.data(), length_of(sql), 0, &statement_, nullptr));
 }
-Statement::~Statement() { sqlite3_finalize(statement_); }
+Statement::~Statement() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+  if (!idle_statements().keep(db_, statement_)) sqlite3_finalize(statement_);
+}
 
 Statement& Statement::bind(int index, std::int64_t value) {
   check(db_, sqlite3_bind_int64(statement_, index, value));
@@ -120,13 +172,18 @@ std::uint32_t Statement::id(int column, std::string_view what) const {
 
 Database::Database(const std::string& path, int flags) {
   const int code = sqlite3_open_v2(path.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, nullptr);
-  if (code == SQLITE_OK) return;
+  if (code == SQLITE_OK) {
+    idle_statements().open(db_);
+    return;
+  }
   const Error error = sqlite_error(db_, code);
   sqlite3_close(db_);
   throw Failure{error};
 }
 Database::~Database() {
-  if (db_ != nullptr) sqlite3_close(db_);
+  if (db_ == nullptr) return;
+  idle_statements().close(db_);
+  sqlite3_close(db_);
 }
 
 void execute(sqlite3* db, const char* sql) { check(db, sqlite3_exec(db, sql, nullptr, nullptr, nullptr)); }

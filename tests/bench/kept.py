@@ -45,7 +45,7 @@ def jobs(quick):
     rebuilt = {"kind": "pprof", "stacks": few, "rebuilt": 1}
     jemalloc = {"kind": "jemalloc", "stacks": few}
     months = {"kind": "series", "stacks": few, "count": 12}
-    # What a store holds beside the snapshots that a command asks for must not matter: 2000 of them are there.
+    # Other snapshots of a store must not matter to a command: 2000 of them are there.
     crowd = {"kind": "series", "stacks": 100, "count": 200 if quick else 2_000, "depth": 8, "stored": "crowd.db"}
     graph = {"kind": "make_v8.py", "bytes": 1_000_000 if quick else 20_000_000}
     return {

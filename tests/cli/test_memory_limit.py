@@ -17,7 +17,7 @@ class MemoryLimit(CliTest):
         return name
 
     def both(self, *arguments):
-        """What is printed with and without memory to spare; the note of the second."""
+        """The same is printed with and without memory to spare; returns the note of the second."""
         free, quiet = self.run_it(*arguments)
         spilled, told = self.run_it(*arguments, "--memory", "1MiB")
         self.assertNotIn("--memory", quiet)
