@@ -259,7 +259,10 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
     text += (i > 0 ? ", " : "") + name + " " + number(module.addresses) + " (" + value_text(module.value, unit) + ")";
   }
   if (unnamed.modules.size() > kModules) text += ", " + counted(unnamed.modules.size() - kModules, "more module");
-  return text + "; --symbols DIR with the binaries adds them";
+  // Without a module nothing says which binary has the names.
+  const bool can_be_named = std::any_of(unnamed.modules.begin(), unnamed.modules.end(),
+                                        [](const UnnamedModule& module) { return !module.module.empty(); });
+  return can_be_named ? text + "; --symbols DIR with the binaries adds them" : text;
 }
 
 std::string pool_text(const PoolId& pool) {

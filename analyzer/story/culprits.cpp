@@ -22,12 +22,6 @@ std::int64_t bounded(double value) {
   return std::llround(std::clamp(value, -kMost, kMost));
 }
 
-bool is_function(const FrameView& frame, const FrameView& function) {
-  if (frame.function.empty() || function.function.empty())
-    return frame.function == function.function && frame.module == function.module && frame.offset == function.offset;
-  return frame.function == function.function && frame.file == function.file;
-}
-
 /// The own functions of the row's stack down to the culprit, and what it calls to allocate.
 void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& function, Culprit& out) {
   std::vector<FrameView> frames;  // leaf first
@@ -78,6 +72,12 @@ void set_sites(const GrowthReport& report, bool falling, Culprit& out) {
 }
 
 }  // namespace
+
+bool is_function(const FrameView& frame, const FrameView& function) {
+  if (frame.function.empty() || function.function.empty())
+    return frame.function == function.function && frame.module == function.module && frame.offset == function.offset;
+  return frame.function == function.function && frame.file == function.file;
+}
 
 Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   const GrowthReport& report = evidence.paths.report();

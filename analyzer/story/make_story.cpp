@@ -19,14 +19,14 @@ constexpr std::size_t kMostCulprits = 5;
 constexpr double kEnough = 0.9;         // of what has to be explained
 constexpr std::size_t kMostOthers = 3;  // levelled, freed
 constexpr double kSpeaks = 0.1;         // of the explained growth: a culprit whose verdict may be the headline's
-constexpr double kWorthSaying = 0.01;   // of all growth: what levelled off
 constexpr double kStays = 0.5;  // of a part's growth: less of it in all of its function moved there from elsewhere
 constexpr double kMostUnnamed = 0.5;  // of all growth: so much without a stack is said first
 
 /// Takes out parts whose function as a whole did not grow: what one of its stacks gained another one lost, as where a
-/// compiler inlines its callees from a moment on.
-void drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
-  if (parts.empty()) return;
+/// compiler inlines its callees from a moment on. Returns what they claimed.
+double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
+  double moved = 0;
+  if (parts.empty()) return moved;
   std::vector<double> net(paths.function_count(), 0);
   for (const GrowthPath& path : paths.all()) {
     if (path.growth == 0) continue;
@@ -35,14 +35,20 @@ void drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
   std::erase_if(parts, [&](const Part& part) {
     double claimed = 0;
     for (const std::uint32_t p : part.paths) claimed += static_cast<double>(paths[p].growth);
-    return claimed > 0 && net[part.function] < kStays * claimed;
+    const bool is_moved = claimed > 0 && net[part.function] < kStays * claimed;
+    if (is_moved) moved += claimed;
+    return is_moved;
   });
+  return moved;
 }
 
-std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole) {
+/// `moved`: gets the growth of parts that are left out because their function did not grow.
+std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole,
+                                  std::int64_t* moved = nullptr) {
   std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
                                                        : find_parts(evidence.paths, weights);
-  if (!evidence.paths.are_types()) drop_moved(evidence.paths, parts);
+  const double dropped = evidence.paths.are_types() ? 0 : drop_moved(evidence.paths, parts);
+  if (moved != nullptr) *moved = std::llround(dropped);
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
   std::vector<Culprit> out(parts.size());
   for_each_parallel(parts.size(), evidence.paths.size(),
@@ -64,13 +70,26 @@ std::int64_t later_growth(const Culprit& culprit) {
   return culprit.values.empty() ? 0 : culprit.values.back() - culprit.values[culprit.values.size() / 2];
 }
 
-/// Growing culprits come first, by gravity. The others are ordered by their later growth: a load ends, a leak
-/// continues.
-void order_by_verdict(std::vector<Culprit>& culprits) {
-  std::stable_sort(culprits.begin(), culprits.end(), [](const Culprit& a, const Culprit& b) {
+/// Whether the recording kept one frame of each stack: what a library allocated for own code then shows the library.
+bool one_frame_each(const GrowthReport& report, const std::vector<Culprit>& culprits) {
+  std::vector<FrameView> frames;
+  return std::all_of(culprits.begin(), culprits.end(), [&](const Culprit& culprit) {
+    if (culprit.rows.empty()) return false;
+    report.frames(report.rows[culprit.rows.front()], frames);
+    return frames.size() == 2 && frames.back().function == kStackCut;
+  });
+}
+
+/// Growing culprits come first, by gravity, of stacks of one frame own code before libraries. The others are ordered by
+/// their later growth: a load ends, a leak continues.
+void order_by_verdict(const GrowthReport& report, std::vector<Culprit>& culprits) {
+  const bool own_first = one_frame_each(report, culprits);
+  std::stable_sort(culprits.begin(), culprits.end(), [&](const Culprit& a, const Culprit& b) {
     if (a.doubling != b.doubling) return b.doubling;
-    if (trend::climbs(a.verdict) || trend::climbs(b.verdict))
-      return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
+    if (trend::climbs(a.verdict) || trend::climbs(b.verdict)) {
+      const int x = document::gravity(a.verdict.word), y = document::gravity(b.verdict.word);
+      return x != y ? x > y : own_first && a.own && !b.own;
+    }
     return later_growth(a) > later_growth(b);
   });
 }
@@ -86,7 +105,7 @@ void drop_small(const Evidence& evidence, Story& story) {
   if (std::erase_if(story.culprits, is_small) == 0 || !story.culprits.empty()) return;
   story.culprits = std::exchange(story.levelled, {});
   std::erase_if(story.culprits, is_small);
-  order_by_verdict(story.culprits);
+  order_by_verdict(report, story.culprits);
   story.judged = false;
   story.explained = static_cast<double>(report.grew);
   story.only_small = story.culprits.empty();
@@ -148,7 +167,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   constexpr std::size_t kTasks = 5;
   for_each_parallel(kTasks, evidence.paths.size(), [&](std::size_t task) {
     switch (task) {
-      case 0: story.culprits = describe_all(evidence, explained.growing, grew); break;
+      case 0: story.culprits = describe_all(evidence, explained.growing, grew, &story.moved); break;
       case 1:
         if (explained.judged) story.levelled = describe_all(evidence, explained.levelled, grew);
         break;
@@ -159,13 +178,18 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
       default: story.functions = spread_growth(evidence.paths);
     }
   });
-  if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(story.culprits);
+  if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(report, story.culprits);
   drop_small(evidence, story);
   keep_enough(story.culprits, story.explained);
   if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);
   const double all = story.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
   story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
-  std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying; });
+  const auto is_said = [&](const Culprit& c) {
+    return std::any_of(story.culprits.begin(), story.culprits.end(), [&](const Culprit& culprit) {
+      return !culprit.path.empty() && is_function(culprit.path.back(), c.path.back());
+    });
+  };
+  std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying || is_said(c); });
   if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
   if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
   for (std::size_t p = 0; p < evidence.paths.size(); ++p) {

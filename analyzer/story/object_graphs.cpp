@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
@@ -55,12 +56,18 @@ std::string_view without_package(std::string_view type) {
   return dot == std::string_view::npos || dot + 1 == type.size() ? type : type.substr(dot + 1);
 }
 
+/// "long[]" of "[J (primitive array)", as tables have it.
+std::string short_type(std::string_view type) {
+  if (type.starts_with('[') && type.ends_with(')')) return short_function_name(type.substr(0, type.rfind(" (")));
+  return std::string(without_package(type));
+}
+
 /// "keeps 3 600 more Order, in 8 of 8 steps".
 Prose pace_of(const Owner& owner, const Culprit& culprit) {
   Writer text;
   const std::int64_t more = owner.held.growth();
   if (!owner.detached_type.empty()) text << "detached DOM: " << count(owner.detached.growth()) << " nodes more";
-  if (more > 0) (text << (text.empty() ? "keeps " : ", ") << count(more) << " more ").name(without_package(owner.type));
+  if (more > 0) (text << (text.empty() ? "keeps " : ", ") << count(more) << " more ").name(short_type(owner.type));
   if (!culprit.verdict.word.empty() && culprit.verdict.word != "GROWING" && culprit.verdict.word != "RISING")
     text << (text.empty() ? "" : ", ") << culprit.verdict.reason;
   else if (culprit.steps > 1)
@@ -135,7 +142,7 @@ std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole)
     part.text.growth = sized(owner.retained.current);
     part.text.share = percent_of(share);
     Writer kept;
-    (kept << count(owner.held.current) << " ").name(without_package(owner.type));
+    (kept << count(owner.held.current) << " ").name(short_type(owner.type));
     part.text.pace = kept.take();
     out.push_back(std::move(part));
   }

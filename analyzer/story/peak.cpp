@@ -371,7 +371,7 @@ PeakStory held_story(MemoryPeak heap, std::string_view held, std::shared_ptr<con
   out.roles.resize(out.parts.size());
   out.headline = prose_of(sized(heap.bytes), held);
   if (heap.blocks > 0) out.figures = amount_of(heap.blocks, "object") + "; ";
-  out.figures += "one snapshot shows what is held, not what grows: take a second one later under the same load";
+  out.figures += "one snapshot shows no growth: take a second one later under the same load";
   Writer next;
   if (!operand.ref.empty()) {
     next << (owners != nullptr ? "snapdiff retained" : "snapdiff top --by function --cum");

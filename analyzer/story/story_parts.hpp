@@ -67,12 +67,18 @@ std::vector<Part> find_parts(const GrowthPaths& paths, const Weights& weights);
 /// Less of the growth that has to be explained is no culprit of its own.
 inline constexpr double kLeastShare = 0.05;
 
+/// Of all growth: what levelled off or moved below it is not said.
+inline constexpr double kWorthSaying = 0.01;
+
 /// What all describers need.
 struct Evidence {
   const GrowthPaths& paths;
   const SumJudge& judge;
   const Explained& explained;
 };
+
+/// Whether both are the same function, at whatever line.
+bool is_function(const FrameView& frame, const FrameView& function);
 
 /// A part as people read it: its function, file and line, its values and its verdict. `whole`: what shares are of.
 Culprit describe(const Evidence& evidence, const Part& part, double whole);

@@ -195,7 +195,8 @@ class Words {
       lines.push_back(prose_of(culprit.text.name, " ", culprit.text.growth, " ", culprit.verdict.word, ": ",
                                culprit.verdict.reason));
     }
-    if (story_.moved > 0 && !story_.culprits.empty()) {
+    const double moved = static_cast<double>(story_.moved) / std::max(1.0, static_cast<double>(report_.grew));
+    if (moved >= kWorthSaying && !story_.culprits.empty()) {
       lines.push_back(
           prose_of(value(static_cast<double>(story_.moved), false), " moved between stacks of one function"));
     }

@@ -14,7 +14,6 @@ constexpr double kSplits = 0.75;         // such children hold this much togethe
 constexpr double kCarries = 0.9;         // of a part: a function that may name it
 constexpr double kMixed = 0.8;           // of the purest function of a piece: less pure names are not taken
 constexpr double kSamePurity = 0.005;    // relative: purer by less is not purer
-constexpr double kSameCover = 0.03;      // of a part: covers more by less does not cover more
 constexpr double kPure = 0.9;            // purity of a function that leaks on behalf of many callers
 constexpr double kPureOfMany = 0.35;     // enough for a function that so many callers leak through
 constexpr std::size_t kSomeCallers = 3;  // so many do not either, where nothing else runs through it
@@ -400,14 +399,13 @@ class Walk {
     return through_[function] / std::max(through_[function] + beside_[function], 1.0);
   }
 
-  /// Of the functions that carry most of `whole`: the purest, then the one that covers most, then the one nearest to
-  /// the allocation.
+  /// Of the functions that carry most of `whole`: the purest, then the one nearest to the allocation.
   std::uint32_t best_function(const std::vector<std::uint32_t>& some, double whole) {
     const auto heaviest = *std::max_element(some.begin(), some.end(),
                                             [&](std::uint32_t a, std::uint32_t b) { return weight(a) < weight(b); });
     struct Candidate {
       std::uint32_t function;
-      double purity, cover, depth;
+      double purity, depth;
     };
     std::vector<Candidate> candidates;
     for (const std::uint32_t p : some) {
@@ -420,16 +418,13 @@ class Walk {
       const double depth = std::exchange(depth_[function], 0);
       if (cover_[function] < kCarries * whole) return;
       any_own = any_own || wrapper_[function] == 0;
-      candidates.push_back({function, purity(function), cover_[function], depth / cover_[function]});
+      candidates.push_back({function, purity(function), depth / cover_[function]});
     });
     if (candidates.empty()) return paths_.functions(paths_[heaviest]).back();
     std::erase_if(candidates, [&](const Candidate& c) { return any_own && wrapper_[c.function] != 0; });
     double purest = 0;
     for (const Candidate& c : candidates) purest = std::max(purest, c.purity);
     std::erase_if(candidates, [&](const Candidate& c) { return c.purity < (1 - kSamePurity) * purest; });
-    double most = 0;
-    for (const Candidate& c : candidates) most = std::max(most, c.cover);
-    std::erase_if(candidates, [&](const Candidate& c) { return c.cover < most - kSameCover * whole; });
     const auto nearest =
         std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
           return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;

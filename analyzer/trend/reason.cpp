@@ -79,7 +79,8 @@ std::string reason_saturating(const Findings& found) {
   const double pace = found.slope > 0 ? found.late_slope / found.slope : 0;
   if (pace < .005) return "rose early, level since" + spikes_text(found);
   const auto percent = std::lround(100 * std::min(pace, 9.99));
-  return concat("rose early, later at ", percent, " % of its average rate", spikes_text(found));
+  return concat(pace < kKeepsPace ? "rose early" : "slows down", ", later at ", percent, " % of its average rate",
+                spikes_text(found));
 }
 
 std::string reason_step(const Findings& found, std::string_view unit) {

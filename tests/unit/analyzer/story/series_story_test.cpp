@@ -75,6 +75,18 @@ TEST_CASE("story: a leak in staircases over many callers is one GROWING function
   CHECK(story.culprits[0].rows_differ);
 }
 
+TEST_CASE("story: what a function allocates itself by what its callee no longer does is moved, and said so") {
+  const TrendReport trend = told_series(12, [](std::size_t i) {
+    const auto moved = static_cast<long long>(i) * 100'000;
+    return row("main;drive", 100'000 + moved, 10 + moved / 10'000) +
+           row("main;drive;noise", 2'000'000 - moved, 200 - moved / 10'000);
+  });
+  const Story& story = story_of(trend);
+  CHECK(story.culprits.empty());
+  CHECK(story.no_culprit == "stacks grew by what others of the same function lost");
+  CHECK(story.moved == 1'100'000);
+}
+
 TEST_CASE("story: a burst that was freed again is told apart, with its snapshots") {
   const TrendReport trend = told_series(12, [](std::size_t i) {
     return row("main;leak", 1000 + static_cast<long long>(i) * 500, 1 + static_cast<long long>(i)) +
