@@ -103,6 +103,38 @@ std::string pins_section(const Postmortem& report) {
   return out + "</tfoot></table></div>\n</section>\n";
 }
 
+std::string resident_section(const Postmortem& report) {
+  if (!report.resident) return {};
+  const Waterfall& resident = *report.resident;
+  std::string out =
+      "<section id=\"resident\" aria-labelledby=\"resident-h\"><h2 id=\"resident-h\">What resident memory consists "
+      "of</h2>\n<p class=\"note\">" +
+      (resident.says.empty() ? std::string("The parts add up to RSS") : "Its growth: " + safe(resident.says)) +
+      ".</p>\n<div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">part</th><th "
+      "scope=\"col\">growth</th><th scope=\"col\" class=\"wide\">first</th><th scope=\"col\">last</th><th "
+      "scope=\"col\" class=\"wide\">from</th></tr></thead>\n<tbody>\n";
+  const auto row = [](const std::string& name, const WaterfallAmount& bytes, const std::string& source) {
+    const auto amount = [](const std::optional<std::int64_t>& v) { return v ? cell(*v, "bytes") : std::string("n/a"); };
+    const auto growth = bytes.growth();
+    return "<tr><th scope=\"row\">" + name + "</th><td class=\"g " + std::string(direction(growth.value_or(0))) +
+           "\">" + (growth ? cell(*growth, "bytes", true) : std::string("n/a")) + "</td><td class=\"wide\">" +
+           amount(bytes.before) + "</td><td>" + amount(bytes.after) + "</td><td class=\"wide\">" +
+           safe(bounded(source, 80)) + "</td></tr>\n";
+  };
+  for (std::size_t i = 0; i < resident.parts.size(); ++i) {
+    const WaterfallPart& part = resident.parts[i];
+    const std::string name = safe(bounded(part.name, 200));
+    out += row(resident.leader == i ? "<b>" + name + "</b>" : name, part.bytes, part.source);
+  }
+  out += "</tbody><tfoot>" + row("RSS", resident.rss, resident.rss_source) + "</tfoot></table></div>\n";
+  if (!resident.unseen.empty()) {
+    out += "<ul class=\"notes\">\n";
+    for (const std::string& unseen : resident.unseen) out += "<li><b>not seen</b> " + safe(unseen) + "</li>\n";
+    out += "</ul>\n";
+  }
+  return out + "</section>\n";
+}
+
 std::string counters_section(const Postmortem& report) {
   if (!report.counters || report.counters->rows.empty()) return {};
   const std::vector<CounterRow>& rows = report.counters->rows;

@@ -71,6 +71,7 @@ std::string top_bar(const Postmortem& report, bool has_graph) {
     link("flame", "Flame");
   }
   if (has_graph) link("graph", "Graph");
+  if (report.resident) link("resident", "RSS");
   if (report.counters && !report.counters->rows.empty()) link("counters", "Counters");
   link("inputs", "Inputs");
   return out + "</nav><span id=\"bar-buttons\"></span></header>\n";
@@ -360,8 +361,8 @@ class Page {
         top_bar(report_, !graph_.empty()) + "<main>\n" + answer_section(report_) + timeline_place(report_) +
         culprits_section(report_) + figures_section(report_) + failure_section(report_) +
         story_section(report_, chosen) + table_section(report_, chosen, rest_) + flame_place(report_) + graph_ +
-        pins_section(report_) + counters_section(report_) + inputs_section(report_) + "</main>\n" + footer(report_) +
-        "</div>\n<script type=\"application/json\" id=\"facts\">" +
+        pins_section(report_) + resident_section(report_) + counters_section(report_) + inputs_section(report_) +
+        "</main>\n" + footer(report_) + "</div>\n<script type=\"application/json\" id=\"facts\">" +
         facts(
             report_, chosen, [&] { return order_of(wanted_of(chosen)); }, rest_, layers_, big_, options_.start) +
         "</script>\n<script>" + joined(assets::script) + "</script>\n";

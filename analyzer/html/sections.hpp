@@ -38,6 +38,7 @@ std::string table_section(const Postmortem& report, const Chosen& chosen, const 
 std::string function_section(const Postmortem& report);
 std::string failure_section(const Postmortem& report);
 std::string pins_section(const Postmortem& report);
+std::string resident_section(const Postmortem& report);
 std::string counters_section(const Postmortem& report);
 std::string inputs_section(const Postmortem& report);
 std::string footer(const Postmortem& report);

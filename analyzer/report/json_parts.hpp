@@ -46,6 +46,8 @@ void json_unnamed(JsonWriter& json, const Unnamed& unnamed);
 void json_notes(JsonWriter& json, const Notes& notes);
 /// The fields of a failed allocation, into the object that is open.
 void json_out_of_memory_fields(JsonWriter& json, const OutOfMemory& failure);
+/// RSS, its parts, what their growth means and what no file tells, into the object that is open.
+void json_waterfall_fields(JsonWriter& json, const Waterfall& waterfall);
 /// "others", "unattributed" and "filtered": what completes the sum of the rows shown.
 void json_rest(JsonWriter& json, const GrowthReport& report, const Others& others);
 /// "listed_once", where there is such a stack.

@@ -220,6 +220,7 @@ std::string postmortem_markdown(const Postmortem& report, const Style& wanted) {
   } else if (report.counters) {
     out += write_counters(*report.counters, style) + "\n";
   }
+  if (report.resident) out += markdown_waterfall(*report.resident, style);
   out += "#### Findings\n\n" + findings_text(told) + hints_text(told);
   return out + inputs_text(report);
 }
@@ -263,6 +264,8 @@ std::string postmortem_json(const Postmortem& report, const Style& wanted) {
     json.new_line();
     json.object_or_null("failure", report.failure.has_value(),
                         [&] { json_out_of_memory_fields(json, *report.failure); });
+    json.new_line();
+    json.object_or_null("resident", report.resident != nullptr, [&] { json_waterfall_fields(json, *report.resident); });
     json.new_line();
     json_notes(json, report.notes);
   });

@@ -13,7 +13,7 @@
 #include "analyzer/base/overview.hpp"
 #include "analyzer/base/printable.hpp"
 #include "analyzer/base/retention.hpp"
-#include "analyzer/base/waterfall.hpp"
+#include "snapdiff/waterfall.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"

@@ -42,7 +42,7 @@ std::string waterfall_head(const Waterfall& waterfall, const Style& style) {
   return headline_text(lines, style);
 }
 
-std::string waterfall_table(const Waterfall& waterfall, const Style& style) {
+Sheet waterfall_sheet(const Waterfall& waterfall, const Style& style) {
   struct Line {
     std::string name, source;
     WaterfallAmount bytes;
@@ -70,7 +70,7 @@ std::string waterfall_table(const Waterfall& waterfall, const Style& style) {
   std::vector<std::string> names;
   for (const Line& line : lines) names.push_back(printable(line.name, style.utf8));
   sheet.call(names);
-  return sheet.text(style.colour);
+  return sheet;
 }
 
 void json_amount(JsonWriter& json, const WaterfallAmount& bytes) {
@@ -84,30 +84,42 @@ std::string waterfall_json(const Waterfall& waterfall) {
     json.field("schema", "snapdiff.waterfall/1");
     json.array("snapshots", waterfall.snapshots,
                [&](const SnapshotRef& ref, std::size_t) { json_snapshot(json, ref); });
-    json.key("rss");
-    json.object([&] {
-      json_amount(json, waterfall.rss);
-      json.field("source", waterfall.rss_source);
-    });
-    json.object_rows("parts", waterfall.parts, [&](const WaterfallPart& part) {
-      json.field("kind", to_text(part.kind));
-      json.field("name", part.name);
-      json.field("source", part.source);
-      json_amount(json, part.bytes);
-    });
-    json.field_or_null("leader",
-                       waterfall.leader ? std::optional(static_cast<std::int64_t>(*waterfall.leader)) : std::nullopt);
-    json.field_or_null("share_percent", waterfall.leader ? std::optional(waterfall.share) : std::nullopt);
-    json.field("says", waterfall.says);
-    json.array("unseen", waterfall.unseen, [&](const std::string& text, std::size_t) { json.string(text); });
+    json_waterfall_fields(json, waterfall);
   });
 }
 
 }  // namespace
 
+void json_waterfall_fields(JsonWriter& json, const Waterfall& waterfall) {
+  json.key("rss");
+  json.object([&] {
+    json_amount(json, waterfall.rss);
+    json.field("source", waterfall.rss_source);
+  });
+  json.object_rows("parts", waterfall.parts, [&](const WaterfallPart& part) {
+    json.field("kind", to_text(part.kind));
+    json.field("name", part.name);
+    json.field("source", part.source);
+    json_amount(json, part.bytes);
+  });
+  json.field_or_null("leader",
+                     waterfall.leader ? std::optional(static_cast<std::int64_t>(*waterfall.leader)) : std::nullopt);
+  json.field_or_null("share_percent", waterfall.leader ? std::optional(waterfall.share) : std::nullopt);
+  json.field("says", waterfall.says);
+  json.array("unseen", waterfall.unseen, [&](const std::string& text, std::size_t) { json.string(text); });
+}
+
+std::string markdown_waterfall(const Waterfall& waterfall, const Style& style) {
+  std::string out = "#### Resident memory\n\n";
+  if (!waterfall.says.empty()) out += literal(waterfall.says) + ".\n\n";
+  out += waterfall_sheet(waterfall, style).markdown() + "\n";
+  for (const std::string& unseen : waterfall.unseen) out += "- not seen: " + literal(unseen) + "\n";
+  return waterfall.unseen.empty() ? out : out + "\n";
+}
+
 std::string write_waterfall(const Waterfall& waterfall, const Style& style) {
   if (style.form != Form::text) return waterfall_json(waterfall);
-  return waterfall_head(waterfall, style) + "\n" + waterfall_table(waterfall, style) +
+  return waterfall_head(waterfall, style) + "\n" + waterfall_sheet(waterfall, style).text(style.colour) +
          text_end(note_lines(waterfall.notes, style.utf8), style);
 }
 

@@ -42,6 +42,9 @@ std::string text_out_of_memory(const OutOfMemory& failure, const Style& style);
 std::string markdown_out_of_memory(const OutOfMemory& failure);
 std::string markdown_peak(const PeakStory& peak);
 
+/// The parts of resident memory, as a section of a report.
+std::string markdown_waterfall(const Waterfall& waterfall, const Style& style);
+
 std::string csv_diff(const GrowthReport& report, RowVerdicts verdicts, const Style& style);
 std::string csv_trend(const TrendReport& trend, const Style& style);
 std::string csv_top(const TopReport& report, const Style& style);

@@ -232,7 +232,8 @@ Result<Postmortem> find_out(const ReportedSeries& series, const DiffOptions& wan
           series.by_iteration);
     }
     report.narrative = postmortem::tell(report, rules);
-    if (series.resident) tell_resident(*series.resident, report.narrative);
+    report.resident = series.resident;
+    if (report.resident) tell_resident(*report.resident, report.narrative);
     return report;
   });
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/base/waterfall.hpp"
+#include "snapdiff/waterfall.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/session/load.hpp"
 

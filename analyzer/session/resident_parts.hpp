@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "analyzer/base/waterfall.hpp"
+#include "snapdiff/waterfall.hpp"
 #include "analyzer/session/load.hpp"
 #include "snapdiff/postmortem.hpp"
 

@@ -197,6 +197,9 @@ class Maker {
         status.last != nullptr && (map.last == nullptr || (map.first == nullptr && status.first != nullptr));
     const Pair& found = use_status ? status : map;
     if (found.last == nullptr) return;
+    if (!use_status && (map.last->has("pinned") || (map.first != nullptr && map.first->has("pinned"))))
+      add_of(WaterfallKind::gpu_host, "host memory that GPU drivers pin", map,
+             [](const Reading& one) { return one.at("pinned"); });
     add_of(WaterfallKind::files, "mapped files", found,
            [](const Reading& one) { return one.at("file") + one.at("kernel"); });
     add_of(WaterfallKind::shared, "shared memory", found, [](const Reading& one) { return one.at("shared memory"); });
@@ -288,7 +291,7 @@ class Maker {
       case WaterfallKind::stacks: out_.says = "more threads, or deeper stacks"; break;
       case WaterfallKind::files: out_.says = "more pages of mapped files, which the kernel can drop"; break;
       case WaterfallKind::shared: out_.says = "more shared memory: segments, /dev/shm, memfd"; break;
-      case WaterfallKind::gpu_host: out_.says = "more memory mapped by GPU drivers"; break;
+      case WaterfallKind::gpu_host: out_.says = "more host memory that GPU drivers map or pin"; break;
       case WaterfallKind::unexplained: out_.says = "not sure: no file tells what grew"; break;
     }
   }

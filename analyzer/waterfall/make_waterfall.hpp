@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "analyzer/base/waterfall.hpp"
+#include "snapdiff/waterfall.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::waterfall {

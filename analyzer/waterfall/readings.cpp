@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,24 @@ void take_by_type(Reading& out, const Snapshot& snapshot, std::string_view metri
       set(out, type, wrapping_sum(out.at(type), column->value[row]));  // finish() checked the sum of the column
     }
   }
+}
+
+/// A GPU's driver maps memory that it pins for a program as shared pages of /dev/zero. So does a program that asks for
+/// shared memory without a name, but few with a GPU do. `shared memory` loses what is taken.
+void take_pinned(Reading& out, const Snapshot& snapshot) {
+  const Column* const column = snapshot.column("rss");
+  if (column == nullptr || out.at("device") == 0) return;
+  const Dictionary& d = *snapshot.dictionary;
+  std::int64_t pinned = 0;
+  for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
+    const std::span<const FrameId> frames = d.stacks.frames(snapshot.samples.stack[row]);
+    if (frames.empty()) continue;
+    const StringId name = d.functions.name[index_of(d.frames[frames.front()].function)];
+    if (d.strings[name].starts_with("/dev/zero")) pinned = wrapping_sum(pinned, column->value[row]);
+  }
+  if (pinned == 0) return;
+  set(out, "pinned", pinned);
+  set(out, "shared memory", wrapping_difference(out.at("shared memory"), pinned));
 }
 
 void take_total(Reading& out, const Snapshot& snapshot, std::string_view metric) {
@@ -119,6 +138,7 @@ Reading first_reading_of(const Snapshot& snapshot) {
     out.source = snapshot.samples.size() > 0 ? Source::map : Source::status;
     take(out, snapshot, {{"rss", "rss"}});
     take_by_type(out, snapshot, "rss");
+    take_pinned(out, snapshot);
   } else if (has_all(snapshot, {"VmRSS"})) {
     out.source = Source::status;
     take(out, snapshot, {{"VmRSS", "rss"}, {"RssFile", "file"}, {"RssShmem", "shared memory"}});

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "snapdiff/notes.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
+#include "snapdiff/waterfall.hpp"
 
 /// What a post-mortem report says. Every writer of one (PDF, HTML, Markdown, JSON, terminal) works
 /// from this type alone, so that they all say the same.
@@ -86,6 +88,7 @@ struct MissingInput {
 ///   missing   inputs that were damaged, in the order of their places between the steps
 ///   pins      CUDA: who pins segments of the last snapshot; nothing elsewhere
 ///   failure   CUDA: the last allocation that failed in the last snapshot that holds one
+///   resident  what RSS consists of; null where the inputs do not say RSS and a part of it
 ///   notes     of the inputs and of the comparison
 struct PostmortemHead {
   std::string title;
@@ -95,6 +98,7 @@ struct PostmortemHead {
   std::vector<MissingInput> missing;
   std::optional<PinReport> pins;
   std::optional<OutOfMemory> failure;
+  std::shared_ptr<const Waterfall> resident;
   Notes notes;
 };
 

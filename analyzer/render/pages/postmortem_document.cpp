@@ -64,6 +64,7 @@ Status plan_pages(PostmortemPages& pages) {
   } else if (pages.has_stacks && passes_through_frames(pages.story.overall)) {
     if (Status status = plan_graph(pages); !status) return status;
   }
+  if (pages.report.resident) plan_resident(pages);
   // A single one is on the first page.
   if (!pages.has_stacks && pages.report.counters && pages.report.counters->rows.size() > 1) plan_counters(pages);
   if (has_losses(pages.report.notes)) plan_unknown(pages);

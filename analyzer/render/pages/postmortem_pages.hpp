@@ -33,6 +33,8 @@ void plan_narrative(PostmortemPages& pages);
 Status plan_graph(PostmortemPages& pages);
 /// Why the allocation failed; only of reports with a failure.
 void plan_failure(PostmortemPages& pages);
+/// What RSS consists of, first and last; only of reports that know it.
+void plan_resident(PostmortemPages& pages);
 void plan_counters(PostmortemPages& pages);
 void plan_unknown(PostmortemPages& pages);
 
