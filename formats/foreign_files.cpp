@@ -6,6 +6,7 @@
 #include "analyzer/base/contains.hpp"
 #include "formats/input/cpu_profile.hpp"
 #include "formats/pprof/pprof_importer.hpp"
+#include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
@@ -39,9 +40,8 @@ constexpr Magic kMagics[] = {
     {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive; unpack it first"},
     {"JAVA PROFILE 1.0"sv, "a Java heap dump (hprof)"},
     {"PERFILE2"sv, "a perf.data file"},
-    {"go1.7 heap dump"sv, "a Go heap dump (debug.WriteHeapDump), which names no types; give a heap profile (pprof)"},
-    {"go1."sv, "a Go execution trace"},
-    {"go 1."sv, "a Go execution trace"},
+    {"go1."sv, "a Go execution trace; give a heap profile (/debug/pprof/heap)"},
+    {"go 1."sv, "a Go execution trace; give a heap profile (/debug/pprof/heap)"},
     {"heaptrack"sv, "a heaptrack recording"},
     {"desc: "sv, "a massif recording"},
     {"bplist00"sv, "an Apple property list (Xcode's .memgraph is one); no format of macOS is read"},
@@ -146,8 +146,31 @@ constexpr Document kDocuments[] = {
      "a crash report of the JVM (hs_err); give a heap dump (-XX:+HeapDumpOnOutOfMemoryError)"},
     {"Applications Memory Usage", "Total PSS by process",
      "the output of Android's dumpsys meminfo for all processes; give that of one process (dumpsys meminfo PID)"},
+    {"Total memory allocated:", "Peak memory usage:",
+     "the output of memray stats; give the recording itself (.bin), or what memray stats --json writes"},
+    {"Biggest 10 allocations:", "Peak memory size:", "the output of memray tree; give the recording itself (.bin)"},
+    {"Allocation metadata", "Peak memory size:", "the output of memray tree; give the recording itself (.bin)"},
+    {"HEADER magic=memray", "", "the output of memray parse; give the recording itself (.bin)"},
+    {"<Total", "Location", "the table of memray summary; give the recording itself (.bin)"},
+    {"\"recording\"", "\"jdk.", "the JSON of jfr print; give the recording itself (.jfr)"},
+    {"jdk.", "Chunks:", "the output of jfr summary; give the recording itself (.jfr)"},
+    {"\njdk.OldObjectSample {", "", "the output of jfr print; give the recording itself (.jfr)"},
+    {"\njdk.ObjectAllocationSample {", "", "the output of jfr print; give the recording itself (.jfr)"},
+    {"\njdk.GCHeapSummary {", "", "the output of jfr print; give the recording itself (.jfr)"},
+    {"<GCHeapDump", "", "a heap dump of PerfView; `dotnet-gcdump report` of a .gcdump makes what is read"},
+    {"<StackWindow", "", "a view of PerfView; `dotnet-gcdump report` of a .gcdump makes what is read"},
+    {"\"symbol_name\"", "\"is_root\"",
+     "a dump of php-meminfo, which is not read; log memory_get_usage(), whose lines are"},
+    {"heap_graph {", "packet {", "a perfetto trace as text; `traceconv profile` makes of heapprofd's what is read"},
+    {"profile_packet {", "packet {", "a perfetto trace as text; `traceconv profile` makes of heapprofd's what is read"},
+    {"Analysis Tool:", "Virtual Memory Map",
+     "the output of macOS vmmap: regions, no allocations; `leaks` and `malloc_history` tell who allocated"},
+    {"==== Non-writable regions for", "",
+     "the output of macOS vmmap: regions, no allocations; `leaks PID` tells who allocated"},
+    {"COUNT", "CLASS_NAME",
+     "the output of macOS heap: counts by class; give that of `leaks --list PID`, or take a heap profile"},
     {"MEMRAY REPORT", "Allocation results for",
-     "the report of pytest-memray; give the recording (pytest --memray-bin-path), as memray transform csv writes it"},
+     "the report of pytest-memray; give the recording (pytest --memray-bin-path)"},
     {"\nNamespace:", "\nContainers:", "the output of kubectl describe: limits and requests, nothing measured"},
 };
 
@@ -158,6 +181,23 @@ bool is_pickle(std::string_view head) { return head.size() >= 2 && head[0] == '\
 /// .NET's gcdump and nettrace 1: the length of the name, then the name.
 bool is_fast_serialization(std::string_view head) {
   return head.size() >= 23 && head.substr(4, 19) == "!FastSerialization.";
+}
+
+/// Julia's --track-allocation: a count or a dash in front of each line of a source. It counts what was allocated.
+bool is_julia_allocations(std::string_view head) {
+  constexpr std::size_t kLeastLines = 4;
+  std::size_t lines = 0, dashes = 0;
+  std::string_view line;
+  while (text::take_line(head, line)) {
+    if (head.empty()) break;  // it may be cut
+    text::Cursor at(line);
+    if (!at.skip_blanks()) return false;
+    const std::string_view count = at.token();
+    if (count != "-" && !text::whole_number(count)) return false;
+    ++lines;
+    dashes += count == "-" ? 1U : 0U;
+  }
+  return lines >= kLeastLines && dashes > 0 && dashes < lines;
 }
 
 bool is_text(std::string_view head) {
@@ -195,6 +235,9 @@ std::string mistaken_kind(std::string_view head) {
     return "the output of ms_print; give massif's own file (massif.out.PID)";
   if (start.starts_with("reading file \"") && has("please wait, this might take some time"))
     return "the output of heaptrack_print; give the recording itself (heaptrack.NAME.PID.zst)";
+  if (is_julia_allocations(start))
+    return "what Julia allocated in each line (--track-allocation), not what is alive; "
+           "`Profile.take_heap_snapshot()` writes what is read";
   for (const Document& document : kDocuments) {
     if (has(document.words) && (document.more.empty() || has(document.more))) return std::string(document.kind);
   }

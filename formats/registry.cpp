@@ -23,6 +23,7 @@
 #include "formats/input/open_input.hpp"
 #include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/jfr/jfr_importer.hpp"
+#include "formats/jsc/jsc_importer.hpp"
 #include "formats/jvm_native/jvm_native_importers.hpp"
 #include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/memray/memray_importers.hpp"
@@ -56,6 +57,7 @@ constexpr const Format* kFormats[] = {
     &kGperftools,
     &kJemalloc,
     &kGoText,
+    &kGoHeapDump,
     &kJavaHeapz,
     &kSymbolized,
     &kTorchCuda,
@@ -73,6 +75,7 @@ constexpr const Format* kFormats[] = {
     &kMemcheck,
     &kLeakSanitizer,
     &kLeakListing,
+    &kUmdh,
     &kJvmHistogram,
     &kObjgraphText,
     &kGuppy,
@@ -93,6 +96,7 @@ constexpr const Format* kFormats[] = {
     &kPprofText,
     &kGoroutineDump,
     &kRubyHeap,
+    &kJsc,
     &kScalene,
     &kHprof,
     &kJfr,
@@ -148,8 +152,9 @@ Error not_read(std::string_view head) {
   const std::string kind = foreign_kind(head);
   if (is_vague(kind)) {
     std::string message = "not a heap profile: this is " + kind;
-    if (!is_json(kind)) {
-      if (const std::string shape = text::shape_hint(head); !shape.empty()) message += "; " + shape;
+    const std::string shape = is_json(kind) ? text::keys_hint(head) : text::shape_hint(head);
+    if (!shape.empty()) message += "; " + shape;
+    if (!is_json(kind) || !shape.empty()) {
       const std::string pattern = text::pattern_hint(head);
       message += pattern.empty() ? "; --pattern REGEX reads the numbers of any text"
                                  : "; to read its numbers as a log: --pattern '" + pattern + "'";

@@ -36,6 +36,8 @@ std::optional<FoldedLine> folded_line(std::string_view line) {
   const std::size_t blank = line.rfind(' ');
   if (blank == std::string_view::npos || blank == 0 || blank + 1 == line.size()) return std::nullopt;
   FoldedLine out{line.substr(0, blank)};
+  out.has_end = out.stack.size() > 1 && out.stack.back() == ';';
+  if (out.has_end) out.stack.remove_suffix(1);
   text::Cursor number(line.substr(blank + 1));
   if (number.decimal(out.value) != text::Number::ok || !number.at_end()) return std::nullopt;
   for (std::string_view rest = out.stack; !rest.empty();) {
@@ -80,12 +82,21 @@ bool take_fil(std::string_view frame, text::PrintedFrame& out) {
   return !out.function.empty();
 }
 
+void take_heaptrack(std::string_view frame, text::PrintedFrame& out) {
+  const std::size_t open = frame.rfind(" (");
+  if (open == std::string_view::npos || frame.back() != ')') return;
+  const std::string_view file = frame.substr(open + 2, frame.size() - open - 3);
+  if (file.empty() || file.find_first_of(" (") != std::string_view::npos) return;
+  out.file = file;
+  out.function = frame.substr(0, open);
+}
+
 FoldedText look_at(std::string_view head, bool whole) {
   const std::string plain = text::plain_head(head);
   std::string_view rest = plain;
   std::string_view line;
   FoldedText out;
-  std::size_t chains = 0, classes = 0, dotted = 0, pairs = 0, fil = 0;
+  std::size_t chains = 0, classes = 0, dotted = 0, pairs = 0, fil = 0, ends = 0;
   bool has_fil = false;
   std::unordered_set<std::string_view, KeyedHash> seen, roots;
   while (text::take_line(rest, line)) {
@@ -106,6 +117,7 @@ FoldedText look_at(std::string_view head, bool whole) {
     const bool is_bracketed = found->stack.front() == '[' && found->stack.back() == ']';  // "[No Python stack]"
     if (!is_chain && !is_fil && !is_bracketed && found->stack.find(' ') != std::string_view::npos) return out;
     ++out.lines;
+    ends += found->has_end ? 1U : 0U;
     fil += is_fil || (is_bracketed && !is_chain) ? 1U : 0U;
     has_fil = has_fil || is_fil;
     chains += is_chain ? 1U : 0U;
@@ -122,6 +134,7 @@ FoldedText look_at(std::string_view head, bool whole) {
   out.is_folded = out.lines > 0 && chains * 2 >= out.lines && pairs < out.lines;
   out.has_types = classes == out.lines && dotted > 0;
   out.is_fil = has_fil && fil == out.lines;
+  out.is_heaptrack = out.lines > 0 && ends == out.lines;
   out.roots = roots.size();
   out.is_java = text::has_prefix(plain, "java/") || plain.find(";java/") != std::string::npos;
   return out;

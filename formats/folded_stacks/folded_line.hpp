@@ -12,6 +12,7 @@ namespace snapdiff::formats::folded {
 struct FoldedLine {
   std::string_view stack;  ///< root first
   std::int64_t value = 0;
+  bool has_end = false;  ///< a semicolon is behind the last frame, too: heaptrack_print
 };
 
 /// Nothing where the line has no whole number at its end, or an empty frame, or blanks around one.
@@ -30,6 +31,9 @@ char take_mark(std::string_view& frame);
 /// "FILE:LINE (FUNCTION)", as fil writes a frame; false for other text.
 bool take_fil(std::string_view frame, text::PrintedFrame& out);
 
+/// "main (app.cpp)", as heaptrack_print writes a frame with its file; other text is left alone.
+void take_heaptrack(std::string_view frame, text::PrintedFrame& out);
+
 /// Evidence from the complete lines of a head.
 ///   is_folded  each line is a stack with a number, most have several frames, and none looks like a line of a log
 ///   repeats    stacks that come again, which writers add up and logs repeat
@@ -43,6 +47,7 @@ struct FoldedText {
   bool is_java = false;
   bool has_types = false;
   bool is_fil = false;
+  bool is_heaptrack = false;  ///< each line has a semicolon behind its last frame
   std::size_t lines = 0;
   std::size_t repeats = 0;
   std::size_t roots = 0;  ///< distinct first frames: programs have few, words of logs many

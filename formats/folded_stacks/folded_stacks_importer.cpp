@@ -69,6 +69,7 @@ class FoldedReader {
       facts.notes.add(Severity::info, "values without a unit: bytes, counts or samples, which the file does not say");
     }
     if (text_.has_types) facts.producer = "async-profiler";
+    if (text_.is_heaptrack) facts.producer = "heaptrack";
   }
 
   void read_comment(std::string_view line) {
@@ -119,6 +120,7 @@ class FoldedReader {
       printed.function = text_.is_java ? java_name(frame) : frame;
       if (text_.is_austin && !read_austin(frame, printed)) continue;
       if (text_.is_fil) take_fil(frame, printed);
+      if (text_.is_heaptrack) take_heaptrack(frame, printed);
       frames_.push_back(text::frame_of(builder_, printed, mark == 'i' ? kFrameInlined : std::uint8_t{0}));
     }
     std::reverse(frames_.begin(), frames_.end());
@@ -175,8 +177,10 @@ Match sniff_folded(std::string_view head) {
 }  // namespace
 
 constexpr Format kFoldedStacks{
-    .info = {"folded-stacks", "stacks with a number each: async-profiler, austin -m, fil, FlameGraph, export --folded",
-             "*.folded, *.collapsed, *.austin, *.prof", "units, which most files do not say; threads of austin"},
+    .info =
+        {"folded-stacks",
+         "stacks with a number each: async-profiler, austin -m, fil, FlameGraph, heaptrack_print -F, export --folded",
+         "*.folded, *.collapsed, *.austin, *.prof", "units, which most files do not say; threads of austin"},
     .sniff = sniff_folded,
     .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, FoldedReader(in).read()); },
     .many = "distinct stacks"};

@@ -10,6 +10,9 @@ namespace snapdiff::formats {
 extern const Format kGperftools;
 /// "go-text": `heap profile: … @ heap/P`, what Go serves under /debug/pprof/heap?debug=1.
 extern const Format kGoText;
+/// "go-heapdump": dumps of runtime/debug.WriteHeapDump, in bytes rather than text. Their sampled stacks are those of
+/// go-text.
+extern const Format kGoHeapDump;
 /// "jemalloc": `heap_v2/R` with one block per stack, jemalloc 4.0 and later.
 extern const Format kJemalloc;
 /// "java-heapz": `--- heapz 1 ---`.

@@ -9,9 +9,9 @@
 #include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
 
-namespace snapdiff::formats::memray {
+namespace snapdiff::formats {
 
-/// Parts of records. Behind the end of the input lie zeros: whole() says afterwards whether all that was read was
+/// Parts of binary records with numbers of 7 bits a byte. Behind the end of the input lie zeros: whole() says afterwards whether all that was read was
 /// there. Throws Failure: malformed, at the record's offset.
 class RecordCursor {
  public:
@@ -64,6 +64,8 @@ class RecordCursor {
     p_ += size;
     return std::string_view(p_ - size, size);
   }
+  /// Moves over `size` bytes; false where the input ends before.
+  bool skip(std::uint64_t size) { return window_.skip(p_, size); }
   /// Up to a zero, which is left out.
   std::optional<std::string_view> text() {
     for (std::size_t wanted = ByteWindow::kPadding; whole(); wanted *= 2) {
@@ -94,4 +96,4 @@ class RecordCursor {
   std::uint64_t offset_ = 0;
 };
 
-}  // namespace snapdiff::formats::memray
+}  // namespace snapdiff::formats

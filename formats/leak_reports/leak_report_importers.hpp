@@ -10,5 +10,7 @@ extern const Format kMemcheck;
 extern const Format kLeakSanitizer;
 /// Leaks as kmemleak, macOS leaks, VLD, Visual C++, gperftools' heap checker and mtrace print them.
 extern const Format kLeakListing;
+/// Windows' UMDH: a log, or the difference of two, which is two moments.
+extern const Format kUmdh;
 
 }  // namespace snapdiff::formats

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "analyzer/base/printable.hpp"
+#include "formats/input/record_cursor.hpp"
 #include "formats/memray/event_counts.hpp"
 #include "formats/memray/readers.hpp"
-#include "formats/memray/record_cursor.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {

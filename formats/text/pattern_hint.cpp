@@ -14,9 +14,26 @@ namespace {
 
 constexpr std::size_t kMostWordBytes = 32;  // of the words that the expression begins with
 
+/// JSON: "heap": 12 is found as "heap": *; "" without such a key.
+std::string key_before(std::string_view line, std::size_t number) {
+  std::string_view before = line.substr(0, number);
+  while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
+  if (!before.ends_with("\":")) return {};
+  before.remove_suffix(2);
+  const std::size_t open = before.rfind('"');
+  if (open == std::string_view::npos) return {};
+  const std::string_view key = before.substr(open + 1);
+  if (key.empty() || key.size() > kMostWordBytes || !is_letter(key.front()) ||
+      !std::all_of(key.begin(), key.end(), [](char c) { return is_word(c) || c == '-'; }))
+    return {};
+  std::string out = "\"";
+  return out.append(key).append("\": *");
+}
+
 /// The words in front of the number, as an expression; "" where there is none. They begin after the last number or
 /// quote, since these change from line to line and end the shell's text.
 std::string words_before(std::string_view line, std::size_t number) {
+  if (std::string key = key_before(line, number); !key.empty()) return key;
   std::size_t begin = number;
   bool any = false;
   while (begin > 0 && number - begin < kMostWordBytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
@@ -71,6 +72,24 @@ std::string shape_hint(std::string_view head) {
   if (keyed * 2 > lines)
     return "it looks like keys and values; /proc/PID/status, meminfo and allocators' totals are read";
   return {};
+}
+
+std::string keys_hint(std::string_view head) {
+  constexpr std::size_t kMostKeys = 4, kLongestKey = 32;
+  std::vector<std::string_view> keys;
+  for (std::size_t end = head.find("\":"); end != std::string_view::npos && keys.size() < kMostKeys;
+       end = head.find("\":", end + 1)) {
+    const std::size_t begin = head.substr(0, end).rfind('"') + 1;  // 0 where there is none
+    const std::string_view key = head.substr(begin, end - begin);
+    const bool is_plain =
+        begin > 0 && !key.empty() && key.size() <= kLongestKey &&
+        std::all_of(key.begin(), key.end(), [](char c) { return is_word(c) || c == '-' || c == '.'; });
+    if (is_plain && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+  if (keys.empty()) return {};
+  std::string out = "its first keys are ";
+  for (const std::string_view key : keys) out.append(key == keys.front() ? "" : ", ").append(key);
+  return out + "; JSON lines with rss, heap and the like, and Prometheus are read";
 }
 
 }  // namespace snapdiff::formats::text

@@ -9,4 +9,7 @@ namespace snapdiff::formats::text {
 /// "" without a guess.
 std::string shape_hint(std::string_view head);
 
+/// The same of JSON: its first keys.
+std::string keys_hint(std::string_view head);
+
 }  // namespace snapdiff::formats::text

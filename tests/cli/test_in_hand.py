@@ -3,6 +3,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import tarfile
 import unittest
 import zipfile
@@ -98,10 +99,34 @@ class Waterfall(CliTest):
                 continue
             with open(os.path.join(folder, "report.md"), encoding="utf-8") as file:
                 text = file.read()
+            self.assertIn("#### Resident memory", text)
             self.assertIn("free, kept by glibc", text)
             self.assertIn("not a leak", text)
+            with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+                resident = json.load(file)["resident"]
+            alone, _ = self.run_it("waterfall", *[os.path.join(DATA, name) for name in names], "--as", "json")
+            alone = json.loads(alone)
+            self.assertEqual(resident, {key: value for key, value in alone.items() if key not in ("schema", "snapshots")})
+            with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:
+                page = file.read()
+            self.assertIn('<section id="resident"', page)
+            self.assertIn("<b>free, kept by glibc</b>", page)
+            pdf = os.path.join(folder, "report.pdf")
+            if os.path.exists(pdf) and shutil.which("pdftotext"):
+                drawn = subprocess.run(["pdftotext", "-layout", pdf, "-"], stdout=subprocess.PIPE, check=True).stdout.decode()
+                self.assertIn("Parts of resident memory", drawn)
+                self.assertIn("free, kept by glibc", drawn)
             found += 1
         self.assertGreater(found, 0)
+
+
+JULIA = """        - function grow(n)
+      320     kept = Vector{Any}()
+        0     for i in 1:n
+    80064         push!(kept, zeros(100))
+        -     end
+        - end
+"""
 
 
 class Refusals(CliTest):
@@ -117,8 +142,16 @@ class Refusals(CliTest):
         self.assertIn("--pattern '^ *(?P<value>", error)
         error = self.refused("queue depth 17\nqueue depth 19\n")
         self.assertIn("--pattern 'queue +depth +(?P<value>", error)
+        error = self.refused('{"queue": {"depth": 17, "workers": 4}}\n')
+        self.assertIn("its first keys are queue, depth, workers", error)
+        self.assertIn("--pattern '\"depth\": *(?P<value>", error)
         error = self.refused("NAME ITEMS AGE\na 5 9d\nb 7 9d\n")
         self.assertIn("it looks like a table", error)
+        for text, says in ((JULIA, "Profile.take_heap_snapshot()"), ("\nTotal memory allocated:\n\t1.270MB\n\nPeak memory usage:\n\t182kB\n", "the recording itself (.bin)"),
+                           ('{"recording": {"events": [{"type": "jdk.OldObjectSample"}]}}', "the recording itself (.jfr)"),
+                           ('{"header": {}, "items": {"0x7f": {"type": "string", "symbol_name": "a", "is_root": true}}}', "php-meminfo"),
+                           ("packet {\n  heap_graph {\n    pid: 2\n  }\n}\n", "perfetto"), ("<GCHeapDump>\n</GCHeapDump>\n", "dotnet-gcdump report")):
+            self.assertIn(says, self.refused(text), text)
         with open(os.path.join(self.folder, "text"), "w") as file:
             file.write("25320\n31184\n34116\n")
         out, _ = self.run_it("info", "text", "--pattern", r"^ *(?P<value>[\d.,]+) *$")

@@ -113,3 +113,11 @@ TEST_CASE("folded-stacks: fil's row without a Python stack is a pseudo frame") {
   CHECK(formats::kFoldedStacks.sniff(text) == Match::certain);
   CHECK(total(read_one(formats::kFoldedStacks, text), "inuse_space") == 42);
 }
+
+TEST_CASE("folded-stacks: heaptrack_print ends each stack with a semicolon and has files in brackets") {
+  const Snapshot s = read_data_of("folded_stacks/heaptrack-leaked.folded", folded());
+  CHECK(total(s, "value") == 758400);
+  CHECK(s.facts.producer == "heaptrack");
+  CHECK(rows(read_one(folded(), "main (a.cpp);leak(int) (a.cpp); 7\nmain (a.cpp);f; 8\n")) ==
+        Rows{{"leak(int)@a.cpp < main@a.cpp", "7"}, {"f < main@a.cpp", "8"}});
+}

@@ -97,3 +97,27 @@ TEST_CASE("leak-listing: other text is none") {
   CHECK(listing().sniff("unreferenced object 0x, (size 64)\nno leaks\n") == Match::no);
   CHECK(read_error(listing(), "nothing\n").find("no report") != std::string::npos);
 }
+
+TEST_CASE("umdh: a difference is two moments, leaf first, in the base in which it agrees") {
+  const std::string text = test_data("leak_reports/umdh.txt");
+  const std::vector<Snapshot> both = read_ok(formats::kUmdh, text);
+  REQUIRE(both.size() == 2);
+  CHECK(total(both[0], "inuse_space") == 0x9df0 + 0x300);
+  CHECK(total(both[1], "inuse_space") == 0xf110 + 0x100);
+  CHECK(total(both[0], "inuse_objects") == 0x2a + 3);
+  CHECK(total(both[1], "inuse_objects") == 0x3a + 1);
+  CHECK(both[1].facts.producer == "umdh");
+  CHECK_FALSE(both[1].facts.complete);
+  const auto decimal = read_ok(formats::kUmdh, "+ 10 ( 19 - 9) 2 allocs BackTrace1\n\n    a!b+1\n");
+  CHECK(total(decimal[1], "inuse_space") == 0x19);
+  CHECK(total(read_ok(formats::kUmdh, "+ 9 ( 18 - 9) 2 allocs BackTrace1\n\n    a!b+1\n")[1], "inuse_space") == 18);
+  CHECK_THAT(read_error(formats::kUmdh, "+ 7 ( 18 - 9) 2 allocs BackTrace1\n\n    a!b+1\n"),
+             Catch::Contains("not the difference"));
+  check_disguises(formats::kUmdh, text);
+}
+
+TEST_CASE("umdh: a log is one moment") {
+  const Snapshot s = read_one(formats::kUmdh, test_data("leak_reports/umdh.log"));
+  CHECK(total(s, "inuse_space") == 0x5320);
+  CHECK(total(s, "inuse_objects") == 0x14);
+}

@@ -55,3 +55,17 @@ TEST_CASE("prometheus: other text is none, damage is refused") {
   CHECK(read_error(metrics(), "# TYPE a counter\na 5\n").find("no metric about memory") != std::string::npos);
   check_cuts(metrics(), test_data("prometheus/query_range.json"), 7);
 }
+
+TEST_CASE("prometheus: a server's own answers and metrics") {
+  const std::string own = "{instance=127.0.0.1:19090,job=own}";
+  const std::vector<Snapshot> s = read_data("prometheus/server.query_range.json");
+  REQUIRE(s.size() == 9);
+  CHECK(counter(s.front(), "process_resident_memory_bytes" + own) == 44126208);
+  CHECK(counter(s.back(), "process_resident_memory_bytes" + own) == 49369088);
+  CHECK(counter(s.back(), "go_memstats_heap_alloc_bytes" + own) == 12906352);
+  CHECK(s.back().facts.taken_at_ns == 1795769730'000'000'000);
+  CHECK(counter(read_data_of("prometheus/server.query.json", metrics()), "process_resident_memory_bytes" + own) == 49500160);
+  const Snapshot text = read_data_of("prometheus/server.prom.gz", metrics());
+  CHECK(counter(text, "go_memstats_heap_alloc_bytes") == 13356232);
+  CHECK(counter(text, "process_resident_memory_bytes") == 50028544);
+}
