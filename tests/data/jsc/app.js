@@ -20,12 +20,12 @@ function keep(from, to) {
 function write(n) {
   Bun.gc(true);
   const counts = heapStats().objectTypeCounts;
-  writeFileSync(`inspector.${n}.json`, JSON.stringify(Bun.generateHeapSnapshot("jsc")));
-  writeFileSync(`debugging.${n}.json`, JSON.stringify(generateHeapSnapshotForDebugging()));
-  writeFileSync(`counts.${n}.expected.txt`, JSON.stringify(counts));
+  writeFileSync(`${n}.inspector.json`, JSON.stringify(Bun.generateHeapSnapshot("jsc")));
+  writeFileSync(`${n}.debugging.json`, JSON.stringify(generateHeapSnapshotForDebugging()));
+  writeFileSync(`${n}.counts.expected.txt`, JSON.stringify(counts));
 }
 
 keep(0, 50);
-write(1);
+write("few");
 keep(50, 250);
-write(2);
+write("many");

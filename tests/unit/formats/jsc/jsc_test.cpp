@@ -37,10 +37,10 @@ TEST_CASE("jsc-heapsnapshot: figures of real snapshots of Bun, of both types") {
     const char* sessions;
     const char* arrays;
   };
-  for (const Truth& truth : {Truth{"jsc/inspector.1.json.xz", 3992, 353375, 12018, "50 2400", "50 "},
-                             Truth{"jsc/inspector.2.json.xz", 4992, 489611, 14097, "250 12000", "250 "},
-                             Truth{"jsc/debugging.1.json.xz", 4005, 353997, 12051, "50 2400", "50 "},
-                             Truth{"jsc/debugging.2.json.xz", 5005, 490521, 14129, "250 12000", "250 "}}) {
+  for (const Truth& truth : {Truth{"jsc/few.inspector.json.xz", 3992, 353375, 12018, "50 2400", "50 "},
+                             Truth{"jsc/many.inspector.json.xz", 4992, 489611, 14097, "250 12000", "250 "},
+                             Truth{"jsc/few.debugging.json.xz", 4005, 353997, 12051, "50 2400", "50 "},
+                             Truth{"jsc/many.debugging.json.xz", 5005, 490521, 14129, "250 12000", "250 "}}) {
     INFO(truth.file);
     const Snapshot s = read_data_of(truth.file, jsc());
     CHECK(total(s, "inuse_objects") == truth.objects);
