@@ -10,6 +10,7 @@
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/list_text.hpp"
+#include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::cli {
 namespace {
@@ -46,8 +47,8 @@ class FleetGate {
     std::vector<fleet::Step> steps;
     for (const fleet::Committed* const one : life.snapshots) steps.push_back({{one}});
     const std::vector<SnapshotRef> refs = fetch_refs(slice_, made_whole(slice_, std::move(steps)), 0);
-    session::GateSeries series{value_or_throw(session::judge_series(refs, slice_.view)), false};
-    GateReport report = judge_gate(std::move(series), wanted_, rules_);
+    GateReport report = judged(refs, trend::Emptied::may_be_a_cache);
+    if (!report.is_breached() && refs.size() >= 2 * kJudgedFrom) keep_doubtful(refs);
     for (GateFinding& finding : report.findings) take(std::move(finding), instance);
     const bool is_worst = out_.budgets.empty() || (report.is_breached() && !has_breached_);
     has_breached_ = has_breached_ || report.is_breached();
@@ -56,6 +57,26 @@ class FleetGate {
     out_.budgets = std::move(report.budgets);
     out_.stale = std::move(report.stale);
     out_.allow_unjudged = report.allow_unjudged;
+  }
+
+  GateReport judged(const std::vector<SnapshotRef>& refs, trend::Emptied emptied) {
+    session::GateSeries series{value_or_throw(session::judge_series(refs, slice_.view, {}, {}, emptied)), false};
+    return judge_gate(std::move(series), wanted_, rules_);
+  }
+
+  /// Findings that break a budget if a fall that ends a rise was a restart. They count where they break one elsewhere.
+  void keep_doubtful(const std::vector<SnapshotRef>& refs) {
+    for (GateFinding& finding : judged(refs, trend::Emptied::is_a_restart).findings) {
+      if (finding.outcome == Outcome::broken) doubtful_.emplace_back(out_.instances.size() - 1, std::move(finding));
+    }
+  }
+
+  void take_doubtful() {
+    for (auto& [instance, finding] : doubtful_) {
+      const auto told = told_.find({finding.budget, finding.id});
+      if (told == told_.end() || told->second.finding.outcome != Outcome::broken) continue;
+      take(std::move(finding), out_.instances[instance]);
+    }
   }
 
   void note_unjudged(GatedInstance& instance, const std::string& why) {
@@ -82,6 +103,7 @@ class FleetGate {
   }
 
   GateReport finish() {
+    take_doubtful();
     std::size_t within = 0;
     std::vector<Told> all;
     for (auto& [key, told] : told_) all.push_back(std::move(told));
@@ -111,6 +133,7 @@ class FleetGate {
   session::GateRules rules_;
   GateReport out_;
   bool has_breached_ = false;
+  std::vector<std::pair<std::size_t, GateFinding>> doubtful_;  // by instance
   std::map<std::pair<std::size_t, std::string>, Told> told_;
 };
 

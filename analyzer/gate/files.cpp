@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "analyzer/base/printable.hpp"
 #include "analyzer/gate/check_gate.hpp"
@@ -10,6 +11,8 @@ namespace {
 
 using toml_text::mistake;
 using toml_text::Value;
+
+constexpr double kHeadroom = 1.1;  // an entry written today must hold tomorrow
 
 /// The entries of the array of tables `name`; nothing else may be in the file.
 Result<std::vector<Value>> entries_of(const std::string& text, const std::string& file, const std::string& name,
@@ -134,6 +137,15 @@ std::string allowance_text(const std::vector<Allowance>& entries) {
     if (!one.reason.empty()) out += "reason = " + quoted(one.reason) + "\n";
   }
   return out;
+}
+
+Allowance allowance_for(const GateFinding& finding, const GateReport& report, const std::string& until,
+                        const std::string& reason) {
+  const double amount = std::ceil(finding.measured.value_or(0) * kHeadroom);
+  static constexpr const char* kPer[] = {"", "/step", "/s", "/jump"};
+  const char* const per = kPer[static_cast<std::size_t>(report.budgets[finding.budget].measure)];
+  const auto whole = static_cast<std::int64_t>(std::min(amount, 9e18));
+  return {finding.id, finding.name, std::to_string(whole) + per, until, reason};
 }
 
 }  // namespace snapdiff::gate

@@ -97,9 +97,10 @@ void add_notes(std::span<const SnapshotRef> snapshots, Postmortem& out) {
 }  // namespace
 
 Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& view,
-                                 std::optional<std::int64_t> limit, std::optional<double> floor) {
+                                 std::optional<std::int64_t> limit, std::optional<double> floor,
+                                 trend::Emptied emptied) {
   const auto diff_part = [&](std::span<const SnapshotRef> part) { return diff::diff_series(part, view, floor); };
-  Result<TrendReport> trend = trend::judge_in_life(snapshots, diff_part, limit, floor);
+  Result<TrendReport> trend = trend::judge_in_life(snapshots, diff_part, limit, floor, emptied);
   if (!trend) return trend;
   story::tell(*trend);
   const auto judged = snapshots.subspan(trend->left_out, trend->series.steps.size());

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/trend/verdict.hpp"
 #include "snapdiff/postmortem.hpp"
 #include "snapdiff/result.hpp"
 
@@ -31,7 +32,8 @@ Result<Postmortem> assemble(std::span<const SnapshotRef> snapshots, Request requ
 /// A series judged within one life, with what it says: of moments of iterations (snapshots with the column left_space)
 /// what these leave behind. `floor`: of objects as well (diff_series). Errors: those of the diff.
 Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& view,
-                                 std::optional<std::int64_t> limit, std::optional<double> floor = {});
+                                 std::optional<std::int64_t> limit, std::optional<double> floor = {},
+                                 trend::Emptied emptied = trend::Emptied::may_be_a_cache);
 
 /// The same of two snapshots, without a verdict.
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& view);

@@ -70,10 +70,11 @@ void tell_reserved(GrowthReport& report) {
 }
 
 Result<TrendReport> judge_series(std::span<const SnapshotRef> given, const DiffOptions& wanted,
-                                 std::optional<std::int64_t> limit, std::optional<double> floor) {
+                                 std::optional<std::int64_t> limit, std::optional<double> floor,
+                                 trend::Emptied emptied) {
   return guarded([&]() -> TrendReport {
     const Labelled view = value_or_throw(labelled(given, wanted));
-    TrendReport out = value_or_throw(postmortem::judge_series(view.snapshots, view.options, limit, floor));
+    TrendReport out = value_or_throw(postmortem::judge_series(view.snapshots, view.options, limit, floor, emptied));
     tell_objects(out.series.overall, &out.axis);
     tell_reserved(out.series.overall);
     return out;

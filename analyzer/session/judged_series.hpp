@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/base/retention.hpp"
+#include "analyzer/trend/verdict.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/opened.hpp"
@@ -17,7 +18,8 @@ namespace snapdiff::session {
 
 /// A series judged within one life of its process. Errors: as of diff::diff_series().
 Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const DiffOptions& options,
-                                 std::optional<std::int64_t> limit = {}, std::optional<double> floor = {});
+                                 std::optional<std::int64_t> limit = {}, std::optional<double> floor = {},
+                                 trend::Emptied emptied = trend::Emptied::may_be_a_cache);
 
 /// Two snapshots. Errors: those of diff::diff().
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& options);

@@ -1,12 +1,23 @@
 #include "analyzer/store/sqlite.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
 
 namespace snapdiff::store {
+namespace {
+
+/// SQLite calls a full disk that only where it writes to the store itself.
+bool disk_is_full(sqlite3* db) {
+  if (db == nullptr) return false;
+  const int error = sqlite3_system_errno(db);
+  return error == ENOSPC || error == EDQUOT || sqlite3_extended_errcode(db) == SQLITE_IOERR_SHMSIZE;
+}
+
+}  // namespace
 
 Error sqlite_error(sqlite3* db, int code) {
   const std::string said = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
@@ -18,6 +29,8 @@ Error sqlite_error(sqlite3* db, int code) {
     case SQLITE_PERM:
     case SQLITE_AUTH: return {ErrorCode::io, "store cannot be written: " + said};
     case SQLITE_IOERR:
+      if (disk_is_full(db)) return {ErrorCode::io, "store cannot grow: no space left on the disk"};
+      [[fallthrough]];
     case SQLITE_CANTOPEN:
     case SQLITE_PROTOCOL:
     case SQLITE_NOLFS: return {ErrorCode::io, said};

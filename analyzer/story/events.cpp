@@ -83,9 +83,10 @@ Event restart_event(const TrendReport& trend) {
        << trend.restart;
   if (trend.left_after > 0 && !ended) text << ", too few snapshots since";
   return {Event::Kind::restart,
-          step.other_process ? "The process restarted"
-          : ended            ? "The total collapsed at the end"
-                             : "The total collapsed",
+          step.other_process                    ? "The process restarted"
+          : ended                               ? "The total collapsed at the end"
+          : trend.restart.starts_with("total ") ? "The total collapsed"
+                                                : "The process may have restarted",
           text.take()};
 }
 

@@ -168,9 +168,8 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
 
 namespace {
 
-std::vector<Life> split(const SeriesReport& series, bool at_collapses) {
+std::vector<Life> split(const std::vector<SeriesStep>& steps, bool at_collapses) {
   std::vector<Life> lives;
-  const std::vector<SeriesStep>& steps = series.steps;
   std::size_t first = 0;
   for (std::size_t i = first + 1; i < steps.size(); ++i) {
     if (steps[i].restart.empty() || !(at_collapses || steps[i].other_process)) continue;
@@ -183,15 +182,97 @@ std::vector<Life> split(const SeriesReport& series, bool at_collapses) {
 
 bool is_long(const Life& life) { return life.size() >= kJudgedFrom; }
 
-}  // namespace
-
-std::vector<Life> lives_of(const SeriesReport& series) {
-  std::vector<Life> known = split(series, false), lives = split(series, true);
+std::vector<Life> lives_in(const std::vector<SeriesStep>& steps) {
+  std::vector<Life> known = split(steps, false), lives = split(steps, true);
   std::size_t in_long = 0;
   for (const Life& life : lives) in_long += is_long(life) ? life.size() : 0;
-  const bool collects = lives.size() > known.size() + kMostCollapses && 2 * in_long < series.steps.size();
+  const bool collects = lives.size() > known.size() + kMostCollapses && 2 * in_long < steps.size();
   return collects ? known : lives;
 }
+
+}  // namespace
+
+std::vector<Life> lives_of(const SeriesReport& series) { return lives_in(series.steps); }
+
+namespace {
+
+constexpr const char* kGrowsAgain = "nearly all that had grown is gone, and it grows again";
+
+/// Of what a rise added, what is left where the next one begins, at most: caches that a start fills again.
+constexpr double kLeft = .1;
+
+/// Whether the values of `life` are two long rises or more, each of which begins where nearly all that the one before
+/// had added is gone. `starts` gains where each but the first begins.
+bool is_rises(const Points& points, const Life& life, std::vector<std::size_t>& starts) {
+  if (life.size() < 2 * kJudgedFrom) return false;
+  const std::span<const double> values = points.values;
+  std::size_t at = life.first + kJudgedFrom;
+  for (std::size_t i = at; i + kJudgedFrom <= life.end; ++i) {
+    if (values[i] - values[i - 1] < values[at] - values[at - 1]) at = i;
+  }
+  const double added = values[at - 1] - values[life.first];
+  if (!(added > 0) || values[at - 1] - values[at] < (1 - kLeft) * added) return false;
+  for (const Life& part : {Life{life.first, at}, Life{at, life.end}}) {
+    Points alone = points;
+    alone.values = values.subspan(part.first, part.size());
+    if (judge(alone).word != "GROWING" && !is_rises(points, part, starts)) return false;
+  }
+  starts.push_back(at);
+  return true;
+}
+
+/// Whether what is emptied at one level, again and again, would look the same: a cache, not a process that restarts.
+bool may_be_emptied(std::span<const double> values, std::span<const std::size_t> starts) {
+  double least = values[starts.front() - 1], most = least;
+  for (const std::size_t start : starts) {
+    least = std::min(least, values[start - 1]);
+    most = std::max(most, values[start - 1]);
+  }
+  const double slack = kLeft * (most - values[starts.back()]);
+  return most - least <= slack && values.back() <= most + slack;
+}
+
+/// A process that leaks, restarts and leaks again, where nothing but the values says that it restarted: asked where
+/// nothing rises over the whole series. By the total, else by the row that grew most; in order.
+std::vector<std::size_t> starts_of_rises(const TrendReport& trend, std::optional<double> wanted, Emptied emptied) {
+  const GrowthReport& overall = trend.series.overall;
+  const std::size_t count = trend.series.steps.size();
+  const auto grows = [](const Verdict& verdict) { return verdict.word == "GROWING"; };
+  std::vector<std::size_t> starts;
+  if (count < 2 * kJudgedFrom || overall.series_length != count || grows(trend.whole) || overall.series.has_unknown() ||
+      std::any_of(trend.verdicts.begin(), trend.verdicts.end(), grows))
+    return starts;
+  const auto found_in = [&](const Points& points) {
+    std::vector<std::size_t> found;
+    if (!is_rises(points, {0, count}, found)) return std::vector<std::size_t>();
+    std::sort(found.begin(), found.end());
+    const bool doubtful = emptied == Emptied::may_be_a_cache && may_be_emptied(points.values, found);
+    return doubtful ? std::vector<std::size_t>() : found;
+  };
+  std::vector<double> values;
+  for (const SeriesStep& step : trend.series.steps) values.push_back(static_cast<double>(step.total));
+  Points points;
+  points.unit = overall.unit;
+  points.error = error_of_total(overall);
+  points.values = values;
+  starts = found_in(points);
+  const bool total = !starts.empty();
+  points.floor = wanted ? *wanted : kFloorShare * largest_total(overall);
+  std::int64_t most = 0;
+  for (std::size_t row = 0; !total && row < overall.rows.size(); ++row) {
+    if (overall.rows[row].value.growth() <= most || trend.verdicts[row].minor) continue;
+    values.assign(count, 0);
+    overall.series.add_to(values, row);
+    points.error = error_of(overall, overall.rows[row]);
+    std::vector<std::size_t> found = found_in(points);
+    if (found.empty()) continue;
+    starts = std::move(found);
+    most = overall.rows[row].value.growth();
+  }
+  return starts;
+}
+
+}  // namespace
 
 Life judged_life(std::span<const Life> lives) {
   const auto last = [&](auto&& wanted) { return std::find_if(lives.rbegin(), lives.rend(), wanted); };
@@ -202,26 +283,39 @@ Life judged_life(std::span<const Life> lives) {
 }
 
 Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                  std::optional<std::int64_t> limit, std::optional<double> floor) {
+                                  std::optional<std::int64_t> limit, std::optional<double> floor, Emptied emptied) {
   Result<SeriesReport> series = diff(snapshots);
   if (!series) return std::move(series).error();
   std::vector<SeriesStep> steps = series->steps;
   std::vector<Life> lives = lives_of(*series);
-  const Life life = judged_life(lives);
+  Life life = judged_life(lives);
   std::shared_ptr<const GrowthReport> all;
-  if (life.size() < snapshots.size()) {
-    all = std::make_shared<GrowthReport>(std::move(series->overall));
-    series = diff(snapshots.subspan(life.first, life.size()));
-    if (!series) return std::move(series).error();
+  const auto judge_life = [&]() -> Result<TrendReport> {
+    if (life.size() < snapshots.size()) {
+      if (all == nullptr) all = std::make_shared<GrowthReport>(std::move(series->overall));
+      series = diff(snapshots.subspan(life.first, life.size()));
+      if (!series) return std::move(series).error();
+    }
+    return analyse(*std::move(series), limit, floor);
+  };
+  Result<TrendReport> judged = judge_life();
+  if (!judged) return judged;
+  if (const std::vector<std::size_t> starts = starts_of_rises(*judged, floor, emptied); !starts.empty()) {
+    for (const std::size_t start : starts) steps[life.first + start].restart = kGrowsAgain;
+    lives = lives_in(steps);
+    life = judged_life(lives);
+    series = std::move(judged->series);
+    judged = judge_life();
+    if (!judged) return judged;
   }
-  TrendReport report = analyse(*std::move(series), limit, floor);
+  TrendReport& report = *judged;
   report.left_out = life.first;
   report.left_after = snapshots.size() - life.end;
   if (life.size() < snapshots.size()) report.restart = steps[report.left_after > 0 ? life.end : life.first].restart;
   report.steps = std::move(steps);
   report.lives = std::move(lives);
   report.all = std::move(all);
-  return report;
+  return judged;
 }
 
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor) {

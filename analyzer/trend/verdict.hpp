@@ -95,9 +95,14 @@ void judge_counters(CounterReport& report, std::optional<std::int64_t> limit = {
 /// Makes the view of a part of a series: diff::diff_series() with the caller's options.
 using DiffSeries = std::function<Result<SeriesReport>(std::span<const SnapshotRef>)>;
 
+/// Nearly all that a long rise had added is gone, and it rises again: a restart, unless a cache that is emptied at one
+/// level may look so. Where it is known to be a leak elsewhere, it is always a restart.
+enum class Emptied : std::uint8_t { may_be_a_cache, is_a_restart };
+
 /// The trend of two or more snapshots within one life. Errors: what `diff` returns.
 Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const DiffSeries& diff,
-                                  std::optional<std::int64_t> limit, std::optional<double> floor = {});
+                                  std::optional<std::int64_t> limit, std::optional<double> floor = {},
+                                  Emptied emptied = Emptied::may_be_a_cache);
 
 /// Verdicts and ranks of a series that is to be judged as a whole; story::tell() adds the forecast.
 TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std::optional<double> floor = {});

@@ -1,5 +1,6 @@
 """Hostile and foreign inputs: exit 2, one line, store untouched."""
 import os
+import signal
 import struct
 import subprocess
 import time
@@ -23,6 +24,21 @@ class BadInput(CliTest):
 
     def test_empty_file(self):
         self.refuse_file("empty.heap", b"", "empty")
+
+    def test_a_mapped_file_that_is_cut_while_it_is_read(self):
+        """The kernel's signal for pages that are gone, sent by hand: at no moment does it end in a crash."""
+        caught = 1 << (signal.SIGBUS - 1)
+        with subprocess.Popen([BINARY, "--db", ":memory:", "top", "-"], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as child:
+            for _ in range(1000):
+                with open("/proc/%d/status" % child.pid, encoding="ascii") as status:
+                    if int(next(line for line in status if line.startswith("SigCgt:")).split()[1], 16) & caught:
+                        break
+                time.sleep(.01)
+            child.send_signal(signal.SIGBUS)
+            _, err = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 2)
+        self.assertEqual(err, b"error: io: a file was cut short while it was read; try again when nothing writes to it\n")
 
     def test_png(self):
         self.refuse_file("a.png", b"\x89PNG\r\n\x1a\n" + bytes(64), "PNG")

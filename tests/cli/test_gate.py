@@ -282,6 +282,14 @@ class Gate(CliTest):
             operands = [os.path.join("leak-hprof-2", one) for one in json.load(file)["operands"]]
         self.assertIn("GROWING", self.run_it("gate", *operands, "--db", ":memory:", code=1)[0])
 
+    def test_what_more_snapshots_would_decide_is_not_passed(self):
+        """A rise of 8 to 15 snapshots whose band is above 0 and that may be chance."""
+        self.heaps([64000, 97200, 97120, 116560, 91200, 134640, 121920, 124960], keep=300000, objects=9)
+        out, err = self.run_it("gate", "heaps", code=2)
+        self.assertTrue(out.startswith("NOT JUDGED"), out)
+        self.assertIn("may be chance: 16 snapshots decide, found 8", out)
+        self.run_it("gate", "heaps", "--budget", "30000/step", code=0)
+
     def test_names_are_printable_in_markdown(self):
         for i in range(12):
             self.write("a.%02d.pb.gz" % i, pprof(INUSE, [(["le\x1b[31mak\u202e\x00", "main"], [i, 100000 + 30000 * i]), (["keep"], [1, 500000])]))

@@ -117,23 +117,48 @@ class Killed(CliTest):
         seen = set(self.killed(10, totals, 8, "merge", "more.db", store="there.db"))
         self.assertLessEqual(seen, set(range(4, 9)))
 
-    def test_a_full_disk(self):
-        """Each import on a file system of 280 KiB either stores its snapshot or says that there is no space."""
-        totals = self.kill_series()
+    def on_a_small_disk(self, size, script):
+        """Runs lines of a shell in a file system of so many KiB, at small/; $0 is the program."""
         os.mkdir(os.path.join(self.folder, "small"))
-        script = 'mount -t tmpfs -o size=280k small small || exit 77\n' + "".join(
-            '"$0" import %s --db small/s.db 2>> errors || echo %s >> refused\n' % (name, name) for name in sorted(totals)) + "cp small/s.db* .\n"
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, BINARY], cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+        whole = "mount -t tmpfs -o size=%dk small small || exit 77\n%s\ncp small/s.db* .\n" % (size, script)
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", whole, BINARY], cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode in (1, 77, 127) and not self.exists("errors"):
             self.skipTest("skipped: no file system can be mounted here: %s" % done.stderr.strip())
-        count = self.whole_snapshots(totals)
         with open(os.path.join(self.folder, "errors"), encoding="utf-8") as file:
             errors = [line for line in file.read().splitlines() if line.startswith("error: ")]
+        self.assertTrue(all("full" in line or "space" in line for line in errors), errors)
+        return errors
+
+    def test_an_import_on_a_full_disk(self):
+        """Each import on a file system of 280 KiB either stores its snapshot or says that there is no space."""
+        totals = self.kill_series()
+        errors = self.on_a_small_disk(280, "".join(
+            '"$0" import %s --db small/s.db 2>> errors || echo %s >> refused\n' % (name, name) for name in sorted(totals)))
+        count = self.whole_snapshots(totals)
         with open(os.path.join(self.folder, "refused"), encoding="utf-8") as file:
             refused = file.read().split()
         self.assertEqual((count, len(errors)), (len(totals) - len(refused), len(refused)))
-        self.assertTrue(all("full" in line or "space" in line for line in errors), errors)
         self.assertGreater(count, 0)
+
+    def test_a_prune_and_a_merge_on_a_full_disk(self):
+        """Beside a store the disk has no space, a little or enough: nothing is done, or all of it, or whole snapshots more."""
+        totals = self.kill_series()
+        names = sorted(totals)
+        self.run_it("import", *names, "--db", "all.db")
+        self.run_it("import", *names[:4], "--db", "there.db")
+        self.run_it("import", *names[4:], "--db", "more.db")
+        for command, store, before, after in (("prune --keep 3 --yes", "all.db", 8, 3), ("merge more.db", "there.db", 4, 8)):
+            kept = os.path.getsize(os.path.join(self.folder, store)) // 1024 + 1
+            outcomes = set()
+            for room in (8, 100, 2000):
+                self.remove_store()
+                errors = self.on_a_small_disk(kept + room, 'cp %s small/s.db; "$0" %s --db small/s.db 2> errors' % (store, command))
+                os.rmdir(os.path.join(self.folder, "small"))
+                count = self.whole_snapshots(totals)
+                outcomes.add((bool(errors), count))
+                self.assertIn(count, range(min(before, after), max(before, after) + 1) if errors else (after,), command)
+            self.assertIn((False, after), outcomes)
+            self.assertTrue(any(failed for failed, _ in outcomes) or command.startswith("prune"), outcomes)
 
     def test_many_processes_on_one_store(self):
         totals = {}

@@ -12,10 +12,11 @@ HOUR = 3600
 class FleetTest(CliTest):
     """A pair of servers for all tests of a class; each test has a database of its own."""
     number = 0
+    shards = 2
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = servers.Cluster()
+        cls.cluster = servers.Cluster(cls.shards)
         cls.cluster.__enter__()
         cls.addClassCleanup(cls.cluster.__exit__, None, None, None)
 

@@ -70,6 +70,7 @@ class Server:
         with open(os.path.join(folder, "config.xml"), "w", encoding="utf-8") as file:
             file.write(CONFIG.format(folder=folder, http=self.http, tcp=self.tcp, between=self.between, more=more,
                                      shards="".join(SHARD.format(replicas="".join(REPLICA.format(port=port) for port in ports)) for ports in all_tcp)))
+        self.command = [SERVER, "--config-file=" + os.path.join(folder, "config.xml")]
         self.process = None
 
     @property
@@ -78,8 +79,7 @@ class Server:
 
     def start(self):
         with open(os.path.join(self.folder, "out"), "ab") as out:
-            self.process = subprocess.Popen([SERVER, "--config-file=" + os.path.join(self.folder, "config.xml")],
-                                            stdout=out, stderr=out, cwd=self.folder, start_new_session=True)
+            self.process = subprocess.Popen(self.command, stdout=out, stderr=out, cwd=self.folder, start_new_session=True)
 
     def wait(self, seconds=60):
         end = time.monotonic() + seconds

@@ -16,7 +16,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import servers
-from heaps import BINARY, INUSE, kept_environment, pprof
+from heaps import BINARY, INUSE, CliTest, kept_environment, pprof
 from fleet_case import HOUR, FleetTest
 
 ROUNDS = int(os.environ.get("SNAPDIFF_KILL_ROUNDS", "6"))
@@ -83,14 +83,20 @@ class Killed(FleetTest):
         files = ["heap.%04d.pb.gz" % s for s in range(6)]
         seed = random.Random(2)
         cut_short = 0
+        begin = time.monotonic()
+        self.push(*files, "--service", "api", "--instance", "whole")
+        longest = 1.5 * (time.monotonic() - begin)
         for number in range(ROUNDS):
             words = ["push", *files, "--service", "api", "--instance", "k%d" % number, "--url", self.first.url, "--database", self.database]
             with subprocess.Popen([BINARY, *words], cwd=self.folder, env=kept_environment(), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL) as pusher:
-                time.sleep(seed.random() * 0.25)
+                time.sleep(seed.random() * longest)
                 pusher.send_signal(signal.SIGKILL)
             _, err = self.run_it(*words)
-            cut_short += "6 snapshots of" in err
+            # The moments follow the machine: half of them come before the end, whatever runs beside it.
+            is_cut = "6 snapshots of" in err
+            cut_short += is_cut
+            longest *= 1.25 if is_cut else .8
             found = json.loads(self.fleet("diff", "--service", "api", "--instance", "k%d" % number, "--as", "json")[0])
             self.assertEqual((found["total"]["current"], found["total"]["baseline"]), (expected, expected - 1500))
             # The servers may still have been committing when the push was repeated: two commit rows, one snapshot. Of the first heap
@@ -122,6 +128,43 @@ class Killed(FleetTest):
             self.assertEqual((found["total"]["baseline"], found["total"]["current"]),
                              (sum(1000 * i for i in range(300)), sum(1000 * i + 3 for i in range(300))))
         print("%d shards killed during a push: %d pushes refused" % (rounds, refused), flush=True)
+
+
+@unittest.skipIf(servers.SKIP, servers.SKIP)
+class FullDisk(CliTest):
+    """A server whose data have a small file system of their own."""
+
+    def test_a_push_on_a_full_disk(self):
+        ports = servers.free_ports(3)
+        server = servers.Server(os.path.join(self.folder, "server"), ports, [[ports[1]]])
+        server.command = ["unshare", "-rm", "sh", "-c", 'mkdir -p data && mount -t tmpfs -o size=3m small data && exec "$@"', "sh", *server.command]
+        self.addCleanup(server.kill)
+        server.start()
+        try:
+            server.wait()
+        except RuntimeError as failure:
+            self.skipTest("skipped: no file system can be mounted here: %s" % failure)
+        there = ("--url", server.url, "--database", "t")
+        self.run_it("fleet", "init", *there)
+        draw, pushed, refused = random.Random(5), [], 0
+        for number in range(40):
+            rows = [(["f%d_%d" % (number, i), "main"], [1, draw.randrange(1, 10**9)]) for i in range(3000)]
+            total = sum(values[1] for _, values in rows)
+            self.write("x.pb.gz", pprof(INUSE, rows, time_ns=START * 10**9))
+            done = self.run_any("push", "x.pb.gz", "--service", "api", "--instance", "i%d" % number, *there)
+            self.assertIn(done.returncode, (0, 2), done.stderr)
+            if done.returncode == 0:
+                pushed.append(("i%d" % number, total))
+                continue
+            refused += 1
+            self.assertRegex(done.stderr.decode(), "space|full")
+            if refused == 3:
+                break
+        self.assertGreater(len(pushed), 0)
+        self.assertEqual(refused, 3)
+        ranks = json.loads(self.run_it("fleet", "outliers", "--service", "api", "--as", "json", *there)[0])["ranks"]
+        totals = {one["name"]: one["total"] for one in ranks}
+        self.assertEqual({name: totals.get(name) for name, _ in pushed}, dict(pushed))
 
 
 class HostileNames(FleetTest):

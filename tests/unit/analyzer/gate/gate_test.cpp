@@ -1,12 +1,15 @@
 #include "analyzer/gate/check_gate.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
+#include "snapdiff/story.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"
 
 using namespace snapdiff;
@@ -260,10 +263,34 @@ TEST_CASE("gate: growth is held against a budget less two standard deviations") 
   CHECK(report.findings[1].note == "within two standard deviations of the budget");
 }
 
+TEST_CASE("gate: a sampled rise within two standard deviations breaks no rate, however straight") {
+  for (const double error : {2000.0, 4000.0}) {
+    TrendReport trend = trend_of(12, 600);
+    auto story = std::make_shared<Story>(*trend.series.overall.story);
+    for (Culprit& culprit : story->culprits) culprit.error = error;
+    trend.series.overall.story = std::move(story);
+    CHECK(checked(std::move(trend), {"suspect:0/step"}).is_breached() == (error < 3300));
+  }
+}
+
 TEST_CASE("gate: growth below a page over the series breaks no budget of 0") {
   CHECK_FALSE(checked(trend_of(12, 300), {"0/step"}).is_breached());
   CHECK(checked(trend_of(12, 600), {"0/step"}).is_breached());
   CHECK(checked(trend_of(12, 300), {"200/step"}).is_breached());
+}
+
+TEST_CASE("gate: less than a page counts where what grows with it is more") {
+  TrendReport trend = trend_of(12, 600);
+  auto story = std::make_shared<Story>(*trend.series.overall.story);
+  for (Culprit& culprit : story->culprits) {
+    if (culprit.verdict.word != "GROWING") continue;
+    culprit.value = {0, 3300};
+    culprit.verdict.slope = culprit.verdict.slope_low = 300;
+  }
+  trend.series.overall.story = std::move(story);
+  CHECK(checked(trend, {"suspect:0/step"}).is_breached());  // its row: 6600
+  for (Verdict& verdict : trend.verdicts) verdict.word = "FLAT";
+  CHECK_FALSE(checked(trend, {"suspect:0/step"}).is_breached());
 }
 
 TEST_CASE("gate: a suspect grows where the total does not") {

@@ -297,6 +297,59 @@ TEST_CASE("restart: a collapse in the last two snapshots ends the series") {
   CHECK(trend::judged_life(trend::lives_of(series)) == Life{0, 6});
 }
 
+namespace {
+
+/// A climb of `step` for each of `lengths`, from one level; of each the first row, of all a second one that comes and
+/// goes.
+TrendReport judged_climbs(const std::vector<std::size_t>& lengths,
+                          trend::Emptied emptied = trend::Emptied::may_be_a_cache) {
+  Numbers leak, totals, other;
+  for (const std::size_t length : lengths) {
+    for (const std::int64_t value : line(1'000'000, 100'000, length)) leak.push_back(value);
+  }
+  for (std::size_t i = 0; i < leak.size(); ++i) {
+    other.push_back(i % 5 == 2 ? 2'000'000 : 50'000);
+    totals.push_back(leak[i] + other[i]);
+  }
+  const SeriesReport whole = series_of(totals, {leak, other});
+  std::vector<SnapshotRef> refs;
+  for (const SeriesStep& step : whole.steps) refs.push_back(step.snapshot);
+  const auto part_of = [](const Numbers& numbers, std::size_t first, std::size_t size) {
+    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(first);
+    return Numbers(begin, begin + static_cast<std::ptrdiff_t>(size));
+  };
+  const auto diff = [&](std::span<const SnapshotRef> part) -> Result<SeriesReport> {
+    const auto first = static_cast<std::size_t>(part.data() - refs.data());
+    return series_of(part_of(totals, first, part.size()),
+                     {part_of(leak, first, part.size()), part_of(other, first, part.size())});
+  };
+  Result<TrendReport> report = trend::judge_in_life(refs, diff, std::nullopt, std::nullopt, emptied);
+  REQUIRE(report);
+  return *std::move(report);
+}
+
+}  // namespace
+
+TEST_CASE("restart: a climb, its end and a longer climb are a process that leaks, restarts and leaks again") {
+  const TrendReport report = judged_climbs({10, 14});
+  CHECK(report.verdicts.front().word == "GROWING");
+  CHECK(report.left_out == 10);
+  CHECK(report.restart == "nearly all that had grown is gone, and it grows again");
+  CHECK(judged_climbs({14, 9, 12}).left_out == 23);
+}
+
+TEST_CASE(
+    "restart: what falls at one level again and again may be a cache that is emptied, unless it leaks elsewhere") {
+  for (const std::vector<std::size_t>& lengths : {std::vector<std::size_t>{14, 10}, {11, 11}, {10, 10, 9}}) {
+    const TrendReport report = judged_climbs(lengths);
+    CHECK(report.verdicts.front().word != "GROWING");
+    CHECK(report.left_out == 0);
+    const TrendReport known = judged_climbs(lengths, trend::Emptied::is_a_restart);
+    CHECK(known.verdicts.front().word == "GROWING");
+    CHECK(known.left_out + lengths.back() == known.steps.size());
+  }
+}
+
 TEST_CASE("rows: two snapshots have rows, though no verdict") {
   const TrendReport report = trend::analyse(series_of({100, 350}, {{100, 150}, {0, 200}}), std::nullopt);
   CHECK(report.order == std::vector<std::uint32_t>{1, 0});

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "snapdiff/gate.hpp"
+#include "snapdiff/trend.hpp"
+
+/// The questions of budgets.
+namespace snapdiff::gate {
+
+inline bool has_patterns(const Budget& budget) {
+  return !budget.function.empty() || !budget.file.empty() || !budget.module.empty();
+}
+
+inline bool is_rate(const Budget& budget) {
+  return budget.measure == Measure::per_step || budget.measure == Measure::per_second;
+}
+
+/// Whether a verdict says what the budget is about.
+inline bool is_claimed(const Budget& budget, const std::string& word) {
+  if (budget.measure == Measure::growth) return true;
+  if (budget.measure == Measure::jump) return word == "STEP" || word == "NEW";
+  // Nothing may grow: that is a question of the shape. How fast it may: that is one of the band of the slope.
+  return word == "GROWING" || (word == "RISING" && budget.amount > 0);
+}
+
+/// Whether a culprit's verdict leaves open what `suspect:0/step` asks: it rises, by a band above 0, and more snapshots
+/// would say whether that is chance. From twice kJudgedFrom on RISING is an answer.
+inline bool is_open(const Budget& budget, const Verdict& verdict, std::size_t snapshots) {
+  return budget.scope == BudgetScope::suspect && is_rate(budget) && budget.amount == 0 && verdict.word == "RISING" &&
+         verdict.slope_low > 0 && snapshots < 2 * kJudgedFrom;
+}
+
+}  // namespace snapdiff::gate
