@@ -73,8 +73,11 @@ std::string match_text(const MatchExplanation& why, std::size_t place) {
   const Change& value = why.row.value;
   std::string out = line(concat("row ", place + 1), chain(why.stack));
   out += line("values", concat(bytes_text(value.baseline), " → ", bytes_text(value.current)));
-  if (why.evidence.empty()) return out + line("builds", "one, or nothing shows another: only equal stacks are one row");
-  out += line("builds", concat("two: ", why.evidence));
+  const std::string builds = why.evidence.empty()
+                                 ? line("builds", "one, or nothing shows another: only equal stacks are one row")
+                                 : line("builds", concat("two: ", why.evidence));
+  out += builds + (why.observed.empty() ? std::string() : line("because", why.observed));
+  if (why.evidence.empty()) return out;
   const bool joined = why.row.tier != MatchTier::none;
   const std::string tier(document::tier_words(why.row.tier));
   out += line("matched", joined ? concat(tier, " (", to_text(why.row.tier), ")") : tier);

@@ -139,6 +139,30 @@ class Explaining {
   std::array<BuildPair::Stacks, 2> stacks_;
 };
 
+/// What was looked at to tell one build from two.
+std::string observed_of(const Comparison& c) {
+  std::array<std::vector<std::uint8_t>, 2> has;
+  for (const std::size_t side : {0U, 1U}) {
+    has[side].assign(c.unit_count(), 0);
+    for (const std::uint32_t unit : c.unit_of_entry[side]) has[side][unit] = 1;
+  }
+  const auto left = [&](std::size_t side) {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t entry = 0; entry < c.unit_of_entry[side].size(); ++entry) {
+      if (has[1 - side][c.unit_of_entry[side][entry]] == 0) out.push_back(entry);
+    }
+    return out;
+  };
+  const auto facts = [&](const Side& side) {
+    return build_facts(*side.ref.snapshot, UsedFrames::of(side, *side.ref.snapshot->dictionary));
+  };
+  const rebuild::Estimate estimate =
+      rebuild::estimate(c.sides[0], c.sides[1], facts(c.sides[0]), facts(c.sides[1]), {left(0), left(1)});
+  std::string out;
+  for (const std::string& one : estimate.text()) out += out.empty() ? one : concat("; ", one);
+  return out;
+}
+
 }  // namespace
 
 Result<MatchExplanation> explain_match(const SnapshotRef& baseline, const SnapshotRef& current,
@@ -156,6 +180,7 @@ Result<MatchExplanation> explain_match(const SnapshotRef& baseline, const Snapsh
   std::vector<FrameView> frames;
   report->frames(out.row, frames);
   for (const FrameView& frame : frames) out.stack.push_back(name_of_site(frame));
+  out.observed = observed_of(*comparison);
   if (comparison->other_build.size() < 2 || comparison->other_build[1] == 0) return out;
   out.evidence = rebuild::to_text(static_cast<rebuild::Evidence>(comparison->other_build[1]));
   out.least_score = BuildPair::kAlike;

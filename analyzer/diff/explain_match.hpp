@@ -33,6 +33,7 @@ struct MatchExplanation {
   GrowthRow row;
   std::vector<std::string> stack;  ///< of the row, leaf first
   std::string_view evidence;       ///< of another build, in words; "" of one build
+  std::string observed;            ///< all that speaks for one build or two, with its weight
   /// Of a row of both sides: the two stacks. Of a row of one side: those of the other side most like it, the best
   /// first.
   std::vector<ComparedStacks> pairs;

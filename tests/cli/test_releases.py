@@ -181,7 +181,7 @@ class SideBySide(CliTest):
         self.assertLessEqual(len(lines), 10, out)
         self.assertRegex(lines[0], r"^row 1 +Session::Session server.cc:19 < Store::insert server.cc:38 < open_session ")
         self.assertRegex(lines[1], r"^values +6.25 KiB → 381 KiB$")
-        self.assertRegex(lines[2], r"^builds +two: a function has none of its old lines$")
+        self.assertRegex(lines[2], r"^builds +two: a function begins at another line$")
         self.assertRegex(out, r"(?m)^before +Session::Session server.cc:12 < Cache::put server.cc:31 < ")
         self.assertRegex(out, r"(?m)^score +1.00 = 2 × \(4 equal sites ")
 

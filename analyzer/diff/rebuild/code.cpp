@@ -19,15 +19,6 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-/// Frames whose "function" only repeats file and line, as tracemalloc's.
-bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line) {
-  if (name.empty() || file.empty() || !is_digit(name.back())) return false;
-  const std::string number = std::to_string(line);  // short: no memory of its own
-  if (!name.ends_with(number)) return false;
-  name.remove_suffix(number.size());
-  return name.ends_with(':') && name.substr(0, name.size() - 1).ends_with(base_name(file));
-}
-
 /// "(anonymous:L#37:C#12)" -> "(anonymous)": V8's agents number such functions by their place.
 std::string without_place(std::string_view name) {
   constexpr std::string_view kAnonymous = "(anonymous:L#";
@@ -39,6 +30,14 @@ std::string without_place(std::string_view name) {
 }
 
 }  // namespace
+
+bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line) {
+  if (name.empty() || file.empty() || !is_digit(name.back())) return false;
+  const std::string number = std::to_string(line);  // short: no memory of its own
+  if (!name.ends_with(number)) return false;
+  name.remove_suffix(number.size());
+  return name.ends_with(':') && name.substr(0, name.size() - 1).ends_with(base_name(file));
+}
 
 std::string last_parts_of(std::string_view name, int parts) {
   std::string plain;

@@ -29,6 +29,9 @@ struct Function {
   bool is_named_by_place() const { return plain.size() != name.size(); }
 };
 
+/// Frames whose "function" only repeats file and line, as tracemalloc's.
+bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line);
+
 /// The last `parts` parts of a name that "::" or "." separates, without arguments.
 std::string last_parts_of(std::string_view name, int parts);
 

@@ -2,183 +2,385 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
-#include "analyzer/diff/hash_set.hpp"
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/diff/names.hpp"
-#include "analyzer/diff/rebuild/changed_code.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr std::size_t kFewStacks = 4;  // fewer may well be new and gone by chance
-constexpr double kMuchLeft = 0.1;      // of the bytes of each side, where some names are on one side only
-constexpr double kSomeLeft = 0.02;     // the same, where the code has changed
-constexpr double kCommonNames = 0.4;   // of the names, normalised
-constexpr double kOwnNames = 0.02;     // of the names: what a process does later it does with the functions that it has
+struct Kind {
+  std::string_view text;
+  double noise;  ///< share that contradicts in one build: tests/builds/fit_evidence.py
+};
+constexpr std::array<Kind, kEvidences> kKinds{
+    {{"", 0},
+     {"a module has another build id, or other code at its offsets", 0},
+     {"a line belongs to another function", 0.001},
+     {"a function is in another file, or has another hash in its name", 0.005},
+     {"a line calls another function", 0.005},
+     {"a call goes through another function, or no longer does", 0.003},
+     {"a line allocates through other functions of the library", 0.02},
+     {"a line allocates instead of a call, or calls instead", 0.01},
+     {"a function begins at another line", 0.001},
+     {"a function calls another one at another line", 0.025},
+     {"a function allocates at another line", 0.4},
+     {"a function allocates at none of its old lines", 0.05},
+     {"a stack of one side has code that contradicts", 0.3}}};
+constexpr double kStackCounts = 0.25;         // of a fact: stacks have the few facts in common that contradict
+constexpr double kTwoBuilds = 6;              // nats: 1 of 400 pairs of snapshots of a process would reach it
+constexpr std::size_t kEnoughFunctions = 10;  // fewer may all be seen at one line by chance
 
-/// Frames of a side, to be looked up from the other one: by number where both share a dictionary, else by content.
-class FrameSet {
+/// What one side says: of `about` (a line, a function), `value`.
+struct Saying {
+  std::uint64_t about = 0, value = 0;
+  auto operator<=>(const Saying&) const = default;
+};
+using Sayings = std::vector<Saying>;
+constexpr std::uint64_t kOfAllocation = 1, kOfClosure = 2;  // in the place of a function that is called
+
+/// Ways to make `about`. Of `lines` the lowest bit is 1 where the function allocates there.
+enum class About : std::uint8_t { function, file, calls, ways, library, lines, begins };
+constexpr std::size_t kAbouts = 7;
+constexpr std::uint64_t kItself = 1, kThrough = 2;  // of a way
+constexpr std::size_t kDeepestWay = 4;  // frames below a line: calls that a build makes jumps follow one another
+using AllSayings = std::array<Sayings, kAbouts>;
+
+std::uint64_t both(std::uint64_t a, std::uint64_t b) { return mix64(a * 0x9e3779b97f4a7c15ULL + b); }
+
+/// The name without what several functions of one line have each in another way: arguments of templates, numbers of
+/// closures and the closures themselves.
+std::string name_of_owner(std::string_view name) {
+  std::string out = normalise(name);
+  for (const std::string_view closure : {".func", "{lambda}", "{closure}", "{{closure}}", "_$u7b$$u7b$closure"}) {
+    const std::size_t at = out.find(closure);
+    if (at != std::string::npos && at > 0) out.resize(at);
+  }
+  while (out.ends_with(':')) out.pop_back();
+  if (out.find('<') != std::string::npos || out.find('[') != std::string::npos) return last_parts_of(out, 9);
+  return out;
+}
+
+/// What the stacks of one side say.
+class Reader {
  public:
-  FrameSet() = default;
-  FrameSet(const Dictionary& d, std::size_t expected, bool shared) {
-    if (shared) {
-      numbers_.resize(d.frames.size());
-    } else {
-      hashes_ = HashSet(expected);
+  Reader(const Side& side, const BuildFacts& own, const BuildFacts& other, bool& differs)
+      : side_(side), d_(*side.ref.snapshot->dictionary), known_(d_.functions.size()) {
+    module_.assign(d_.modules.size(), SameBuild::unknown);
+    for (std::size_t m = 1; m < d_.modules.size(); ++m) {
+      const std::string_view name = base_name(d_.strings[d_.modules.name[m]]);
+      const auto here = own.modules.find(name);
+      const auto there = other.modules.find(name);
+      if (here == own.modules.end() || there == other.modules.end()) continue;
+      module_[m] = same_build(here->second, there->second);
+      differs = differs || module_[m] == SameBuild::no;
     }
   }
-  void insert(const Dictionary& d, std::size_t frame) {
-    if (numbers_.empty()) return hashes_.insert(d.frames.hash[frame]);
-    numbers_[frame] = true;
+
+  /// A frame of the program with a name, in code that is not known to be the same.
+  bool counts(FrameId frame) {
+    const std::size_t i = index_of(frame);
+    return d_.frames.function[i] != FunctionId{} && (d_.frames.flags[i] & kFramePseudo) == 0 &&
+           module_[index_of(d_.frames.module[i])] != SameBuild::yes && known(i).is_program;
   }
-  bool contains(const Dictionary& d, std::size_t frame) const {
-    return numbers_.empty() ? hashes_.contains(d.frames.hash[frame]) : numbers_[frame];
+
+  /// Adds what an entry says that `wanted(about)` lets through.
+  template <class Wanted>
+  void read(std::size_t entry, AllSayings& out, Wanted wanted) {
+    const auto say = [&](About kind, std::uint64_t about, std::uint64_t value) {
+      if (wanted(kind, about)) out[static_cast<std::size_t>(kind)].push_back({about, value});
+    };
+    frames_.clear();
+    std::uint64_t library = 0;  // what is below the frames that count
+    for (const FrameId frame : side_.frames(entry).frames()) {
+      const std::size_t i = index_of(frame);
+      if (counts(frame)) {
+        frames_.push_back(frame);
+      } else if (frames_.empty() && d_.frames.function[i] != FunctionId{}) {
+        library = both(library, known(i).plain);
+      }
+    }
+    std::uint64_t callee = kOfAllocation;
+    for (std::size_t k = 0; k < frames_.size(); ++k) {
+      const std::size_t i = index_of(frames_[k]);
+      const Known& f = known(i);
+      const auto line = static_cast<std::uint64_t>(d_.frames.line[i]);
+      const std::uint64_t place = place_of(i);
+      if (!f.anonymous)
+        say(About::file, f.only_lines ? f.base_file : f.plain, f.only_lines ? f.file : both(f.name, f.file));
+      if (!f.anonymous && line > 0) {
+        std::uint64_t itself = both(f.owner, f.file);
+        if (f.only_lines) {  // what one line calls in one file is one function
+          const bool called = k + 1 < frames_.size();
+          itself = both(called ? place_of(index_of(frames_[k + 1])) : 0, f.file);
+        } else {
+          say(About::function, place, f.owner);
+          say(About::begins, both(f.name, f.file), line);
+        }
+        say(About::calls, both(place, f.only_lines ? 0 : f.owner), callee);
+        for (std::size_t below = 1; below <= std::min(k, kDeepestWay); ++below) {
+          const std::uint64_t called = called_as(frames_[k - below]);
+          if (called != kOfClosure && called != called_as(frames_[k]))
+            say(About::ways, both(place, called), below == 1 ? kItself : kThrough);
+        }
+        if (k == 0) say(About::library, place, library);
+        if (callee != kOfClosure)
+          say(About::lines, both(itself, callee) << 1U | (callee == kOfAllocation ? 1U : 0U), line);
+      }
+      callee = called_as(frames_[k]);
+    }
   }
 
  private:
-  std::vector<bool> numbers_;
-  HashSet hashes_;
-};
+  struct Known {
+    bool seen = false, is_program = false, only_lines = false, anonymous = false;
+    std::uint64_t name = 0, plain = 0, owner = 0, file = 0, base_file = 0;
+  };
 
-/// One side while evidence is gathered.
-struct Half {
-  const Dictionary* d = nullptr;
-  const UsedFrames* used = nullptr;
-  std::vector<SameBuild> module;  ///< per module
-  FrameSet frames;                ///< the used ones with a function
-  bool may_differ = false;        ///< has named frames in code that is not known to be the same
-
-  /// visit(frame) for each that counts: used, named, and in code that is not known to be the same.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (std::size_t k = 0; k < used->size(); ++k) {
-      const std::size_t frame = (*used)[k];
-      if (d->frames.function[frame] != FunctionId{} && (d->frames.flags[frame] & kFramePseudo) == 0 &&
-          module[index_of(d->frames.module[frame])] != SameBuild::yes)
-        visit(frame);
-    }
+  std::uint64_t called_as(FrameId frame) {
+    const Known& f = known(index_of(frame));
+    return f.anonymous ? kOfClosure : (f.only_lines ? f.base_file : f.owner) | 4U;
   }
-};
 
-Half read_half(const Snapshot& snapshot, const UsedFrames& used, const BuildFacts& own, const BuildFacts& other,
-               bool shared, bool& differs) {
-  Half half;
-  half.d = snapshot.dictionary.get();
-  half.used = &used;
-  const Dictionary& d = *half.d;
-  half.module.assign(d.modules.size(), SameBuild::unknown);
-  for (std::size_t m = 1; m < d.modules.size(); ++m) {
-    const std::string_view name = base_name(d.strings[d.modules.name[m]]);
-    const auto here = own.modules.find(name);
-    const auto there = other.modules.find(name);
-    if (here == own.modules.end() || there == other.modules.end()) continue;
-    half.module[m] = same_build(here->second, there->second);
-    differs = differs || half.module[m] == SameBuild::no;
+  std::uint64_t place_of(std::size_t frame) {
+    return both(known(frame).file, static_cast<std::uint64_t>(d_.frames.line[frame]));
   }
-  half.frames = FrameSet(d, used.size(), shared);
-  half.for_each([&](std::size_t i) {
-    half.may_differ = true;
-    half.frames.insert(d, i);
-  });
-  return half;
-}
 
-/// Functions of one dictionary as numbers that mean the same on both sides: their own where the dictionary is shared.
-class FunctionNumbers {
- public:
-  explicit FunctionNumbers(bool shared) : shared_(shared) {}
-
-  std::vector<std::uint32_t> of(const Dictionary& d) {
-    std::vector<std::uint32_t> out(d.functions.size());
-    for (std::uint32_t f = 0; f < out.size(); ++f) {
-      out[f] = shared_ ? f : known_.try_emplace(key(d, f), static_cast<std::uint32_t>(known_.size())).first->second;
-      size_ = std::max<std::size_t>(size_, out[f] + std::size_t{1});
-    }
+  const Known& known(std::size_t frame) {
+    const std::size_t f = index_of(d_.frames.function[frame]);
+    Known& out = known_[f];
+    if (out.seen) return out;
+    out.seen = true;
+    const std::string_view name = d_.strings[d_.functions.name[f]], file = d_.strings[d_.functions.file[f]];
+    const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[frame])]];
+    out.only_lines = says_only_lines(name, file, d_.frames.line[frame]);
+    out.is_program = !is_library_frame(out.only_lines ? std::string() : short_function_name(name), file, module);
+    out.anonymous = name.find("(anonymous") != std::string_view::npos || name.starts_with('<');
+    out.name = hash_bytes(name).low;
+    out.plain = hash_bytes(without_rust_hash(name)).low;
+    out.owner = hash_bytes(name_of_owner(name)).low;
+    out.file = hash_bytes(file).low;
+    out.base_file = hash_bytes(base_name(file)).low;
     return out;
   }
-  std::size_t size() const { return size_; }
 
- private:
-  static Hash128 key(const Dictionary& d, std::size_t function) {
-    return hash_bytes(d.strings[d.functions.name[function]], hash_bytes(d.strings[d.functions.file[function]]).low);
-  }
-
-  bool shared_;
-  std::unordered_map<Hash128, std::uint32_t> known_;
-  std::size_t size_ = 0;
+  const Side& side_;
+  const Dictionary& d_;
+  std::vector<Known> known_;
+  std::vector<SameBuild> module_;
+  std::vector<FrameId> frames_;
 };
 
-/// A function that both sides have, none of whose lines is on both.
-bool any_moved(const Half& a, const Half& b) {
-  FunctionNumbers numbers(a.d == b.d);
-  const std::vector<std::uint32_t> before = numbers.of(*a.d);
-  const std::vector<std::uint32_t> after = a.d == b.d ? before : numbers.of(*b.d);
-  enum : std::uint8_t { kBefore = 1, kAfter = 2, kFixed = 4 };
-  std::vector<std::uint8_t> seen(numbers.size());
-  const auto gather = [&](const Half& half, const std::vector<std::uint32_t>& number, const Half& other,
-                          std::uint8_t side) {
-    half.for_each([&](std::size_t i) {
-      const bool fixed = half.d->frames.line[i] == 0 || other.frames.contains(*half.d, i);
-      seen[number[index_of(half.d->frames.function[i])]] |= fixed ? side | kFixed : side;
-    });
+/// Calls body(about, values before, values after) for what both sides say something of, and sorts both.
+template <class Body>
+void each_common(Sayings& a, Sayings& b, Body body) {
+  for (Sayings* one : {&a, &b}) {
+    std::sort(one->begin(), one->end());
+    one->erase(std::unique(one->begin(), one->end()), one->end());
+  }
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    const std::uint64_t about = std::max(i->about, j->about);
+    const auto end = [about](auto from, auto last) {
+      return std::find_if(from, last, [about](const Saying& s) { return s.about != about; });
+    };
+    if (i->about != j->about) {
+      i->about < j->about ? ++i : ++j;
+      continue;
+    }
+    const auto end_i = end(i, a.end()), end_j = end(j, b.end());
+    body(about, std::span<const Saying>(i, end_i), std::span<const Saying>(j, end_j));
+    i = end_i, j = end_j;
+  }
+}
+
+bool have_common(std::span<const Saying> a, std::span<const Saying> b) {
+  return std::any_of(a.begin(), a.end(), [&](const Saying& s) { return std::binary_search(b.begin(), b.end(), s); });
+}
+
+/// What a line of a function says.
+enum class LinesSay : std::uint8_t { of_calls, unknown, of_functions };
+
+/// Functions are seen at several lines; where agents know only where a function begins, at one. Few may all be seen at
+/// one by chance.
+LinesSay lines_of(const Sayings& begins) {
+  std::unordered_map<std::uint64_t, std::uint64_t> line_of;
+  std::unordered_set<std::uint64_t> several;
+  for (const Saying& s : begins) {
+    if (line_of.try_emplace(s.about, s.value).first->second != s.value) several.insert(s.about);
+  }
+  if (line_of.empty() || (!several.empty() && several.size() * kEnoughFunctions >= line_of.size()))
+    return LinesSay::of_calls;
+  return line_of.size() < kEnoughFunctions ? LinesSay::unknown : LinesSay::of_functions;
+}
+
+/// What two sayings are evidence of; none where they say nothing.
+Evidence evidence_of(About kind, std::uint64_t about, std::span<const Saying> a, std::span<const Saying> b, bool agree,
+                     LinesSay lines) {
+  const bool clear = agree || (a.size() == 1 && b.size() == 1);
+  const auto allocates = [](std::span<const Saying> s) { return s.size() == 1 && s[0].value == kOfAllocation; };
+  switch (kind) {
+    case About::function: return clear ? Evidence::function_of_line : Evidence::none;
+    case About::file: return clear ? Evidence::file_of_function : Evidence::none;
+    case About::library: return clear ? Evidence::way_of_site : Evidence::none;
+    case About::ways: {
+      const auto itself = [](std::span<const Saying> s) { return s.front().value == kItself; };
+      return lines == LinesSay::of_calls && (itself(a) || itself(b)) ? Evidence::way_of_call : Evidence::none;
+    }
+    case About::begins: return clear && lines == LinesSay::of_functions ? Evidence::line_of_function : Evidence::none;
+    case About::calls:
+      if (lines != LinesSay::of_calls || !clear) return Evidence::none;
+      return allocates(a) || allocates(b) ? Evidence::use_of_line : Evidence::callee_of_line;
+    case About::lines: break;
+  }
+  if (lines == LinesSay::of_functions) return Evidence::none;
+  if ((about & 1U) == 0) return Evidence::line_of_call;
+  return std::min(a.size(), b.size()) == 1 ? Evidence::site_of_few : Evidence::site_of_many;
+}
+
+/// What the stacks left over of two sides say, and how they contradict each other.
+class Comparing {
+ public:
+  Comparing(Reader& first, Reader& second, const Side& before, const Side& after, const LeftOver& left)
+      : halves_{Half{&first, &before, &left.before, {}}, Half{&second, &after, &left.after, {}}} {
+    for (Half& half : halves_) {
+      for (const std::uint32_t entry : *half.left) half.reader->read(entry, half.says, everything);
+    }
+    constexpr auto kBegins = static_cast<std::size_t>(About::begins);
+    lines_ = std::max(lines_of(halves_[0].says[kBegins]), lines_of(halves_[1].says[kBegins]));
+  }
+
+  std::array<Observed, kEvidences> observe() {
+    observe_facts();
+    if (contradicted_.empty()) return observed_;
+    // What one side alone has left over may be on the other one in stacks that both have.
+    const auto wanted = [this, asked = contradicted_](About kind, std::uint64_t about) {
+      return asked.contains(both(about, static_cast<std::uint64_t>(kind)));
+    };
+    for (Half& half : halves_) {
+      for (std::size_t entry = 0; entry < half.side->stack.size(); ++entry) half.reader->read(entry, half.says, wanted);
+    }
+    observe_facts();
+    observe_stacks();
+    return observed_;
+  }
+
+ private:
+  struct Half {
+    Reader* reader;
+    const Side* side;
+    const std::vector<std::uint32_t>* left;
+    AllSayings says;
   };
-  gather(a, before, b, kBefore);
-  gather(b, after, a, kAfter);
-  return std::find(seen.begin(), seen.end(), kBefore | kAfter) != seen.end();
-}
+  static bool everything(About, std::uint64_t) { return true; }
 
-/// Names of a half, as bits per name: `bit` where it is used. `last`: only what is after the last qualifier.
-void gather_names(const Half& half, bool last, int bit, std::unordered_map<std::string, int>& names) {
-  std::unordered_set<std::size_t> seen;
-  half.for_each([&](std::size_t i) {
-    const std::size_t f = index_of(half.d->frames.function[i]);
-    if (!seen.insert(f).second) return;
-    std::string name = normalise(half.d->strings[half.d->functions.name[f]]);
-    // Where names say file and line, the file counts.
-    const std::size_t colon = name.rfind(':');
-    if (last && colon != std::string::npos && name.ends_with(":" + std::to_string(half.d->frames.line[i])))
-      name.resize(colon);
-    names[last ? last_parts_of(base_name(name), 1) : name] |= bit;
-  });
-}
+  void observe_facts() {
+    observed_ = {};
+    contradicted_.clear();
+    for (std::size_t kind = 0; kind < kAbouts; ++kind) {
+      each_common(halves_[0].says[kind], halves_[1].says[kind], [&](std::uint64_t about, auto of_a, auto of_b) {
+        const bool agree = have_common(of_a, of_b);
+        const Evidence evidence = evidence_of(static_cast<About>(kind), about, of_a, of_b, agree, lines_);
+        if (evidence == Evidence::none) return;
+        Observed& observed = observed_[static_cast<std::size_t>(evidence)];
+        ++(agree ? observed.agree : observed.contradict);
+        if (!agree) contradicted_.insert(both(about, kind));
+      });
+    }
+    for (std::size_t e = 0; e < kEvidences; ++e)
+      observed_[e].nats = weight_of(observed_[e].contradict, observed_[e].agree, kKinds[e].noise);
+  }
 
-/// Share of the names that both halves use.
-double common_share(const Half& a, const Half& b, bool last) {
-  std::unordered_map<std::string, int> names;
-  gather_names(a, last, 1, names);
-  gather_names(b, last, 2, names);
-  const auto both = std::count_if(names.begin(), names.end(), [](const auto& one) { return one.second == 3; });
-  return names.empty() ? 0 : static_cast<double>(both) / static_cast<double>(names.size());
-}
+  /// Of the side that has fewer such stacks.
+  void observe_stacks() {
+    Observed& least = observed_[static_cast<std::size_t>(Evidence::stack)];
+    for (Half& half : halves_) {
+      Observed own;
+      for (const std::uint32_t entry : *half.left) {
+        bool contradicts = false;
+        AllSayings none;
+        half.reader->read(entry, none, [&](About kind, std::uint64_t about) {
+          contradicts = contradicts || contradicted_.contains(both(about, static_cast<std::uint64_t>(kind)));
+          return false;
+        });
+        ++(contradicts ? own.contradict : own.agree);
+      }
+      own.nats = kStackCounts * weight_of(own.contradict, own.agree, kKinds.back().noise);
+      if (&half == halves_.data() || own.nats < least.nats) least = own;
+    }
+  }
+
+  std::array<Half, 2> halves_;
+  LinesSay lines_ = LinesSay::of_calls;
+  std::array<Observed, kEvidences> observed_{};
+  std::unordered_set<std::uint64_t> contradicted_;
+};
 
 }  // namespace
 
-Evidence is_rebuilt(const Side& before, const Side& after, const BuildFacts& facts_before,
-                    const BuildFacts& facts_after, const UsedFrames& used_before, const UsedFrames& used_after,
-                    const LeftOver& left) {
-  if (left.before.empty() || left.after.empty()) return Evidence::none;
+double weight_of(std::size_t contradict, std::size_t agree, double noise) {
+  const auto c = static_cast<double>(contradict), a = static_cast<double>(agree);
+  if (contradict == 0 || noise <= 0 || c <= noise * (c + a)) return 0;
+  const double share = c / (c + a);
+  return c * std::log(share / noise) + (agree == 0 ? 0 : a * std::log((1 - share) / (1 - noise)));
+}
+
+double Estimate::nats() const {
+  return std::accumulate(observed.begin(), observed.end(), 0.0,
+                         [](double sum, const Observed& one) { return sum + one.nats; });
+}
+
+Evidence Estimate::kind() const {
+  if (settled) return Evidence::none;
+  if (is_other_module) return Evidence::module;
+  if (nats() < kTwoBuilds) return Evidence::none;
+  const auto strongest = std::max_element(observed.begin(), observed.end() - 1,  // not the stacks
+                                          [](const Observed& x, const Observed& y) { return x.nats < y.nats; });
+  return static_cast<Evidence>(strongest - observed.begin());
+}
+
+std::vector<std::string> Estimate::text() const {
+  std::vector<std::string> out;
+  for (std::size_t e = 0; e < kEvidences; ++e) {
+    const Observed& one = observed[e];
+    if (one.agree + one.contradict == 0) continue;
+    out.push_back(concat(kKinds[e].text, ": ", one.contradict, " of ", one.contradict + one.agree, ", weight ",
+                         std::lround(one.nats)));
+  }
+  return out;
+}
+
+std::string_view to_text(Evidence evidence) { return kKinds[static_cast<std::size_t>(evidence)].text; }
+
+Estimate estimate(const Side& before, const Side& after, const BuildFacts& facts_before, const BuildFacts& facts_after,
+                  const LeftOver& left) {
+  Estimate out;
   const Snapshot& a = *before.ref.snapshot;
   const Snapshot& b = *after.ref.snapshot;
   const bool is_named = a.facts.pid && b.facts.pid;
-  if ((from_one_file(a.facts, b.facts) || is_named) && other_process(a, b).empty()) return Evidence::none;
+  out.settled = left.before.empty() || left.after.empty() ||
+                ((from_one_file(a.facts, b.facts) || is_named) && other_process(a, b).empty());
+  if (out.settled) return out;
   bool differs = false;
-  const bool shared = a.dictionary == b.dictionary;
-  const Half first = read_half(a, used_before, facts_before, facts_after, shared, differs);
-  const Half second = read_half(b, used_after, facts_after, facts_before, shared, differs);
-  if (!first.may_differ && !second.may_differ) return Evidence::none;
-  if (differs) return Evidence::module;
-  if (!first.may_differ || !second.may_differ) return Evidence::none;
-  if (any_moved(first, second)) return Evidence::lines;
-  const bool few = left.before.size() < kFewStacks || left.after.size() < kFewStacks;
-  const double share = std::min(left.share_before, left.share_after);
-  if (few || share < kSomeLeft || common_share(first, second, true) < kCommonNames) return Evidence::none;
-  if (share >= kMuchLeft && common_share(first, second, false) <= 1 - kOwnNames) return Evidence::names;
-  const auto [code_before, code_after] = read_code(before, after);
-  return is_other_code(code_before, code_after, left.before, left.after) ? Evidence::code : Evidence::none;
+  Reader first(before, facts_before, facts_after, differs), second(after, facts_after, facts_before, differs);
+  const auto may_differ = [](Reader& reader, const Side& side) {
+    for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+      for (const FrameId frame : side.frames(entry).frames()) {
+        if (reader.counts(frame)) return true;
+      }
+    }
+    return false;
+  };
+  const bool may_a = may_differ(first, before), may_b = may_differ(second, after);
+  out.settled = !may_a && !may_b;
+  out.is_other_module = differs;
+  if (out.settled || differs || !may_a || !may_b) return out;
+  out.observed = Comparing(first, second, before, after, left).observe();
+  return out;
 }
 
 }  // namespace snapdiff::diff::rebuild

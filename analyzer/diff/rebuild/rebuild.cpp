@@ -1,7 +1,6 @@
 #include "analyzer/diff/rebuild/rebuild.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include "analyzer/base/parallel.hpp"
@@ -59,18 +58,8 @@ class OneSided {
 
   LeftOver left() const {
     LeftOver left;
-    const auto share = [&](bool after, std::vector<std::uint32_t>& entries) {
-      const Side& side = c_.sides[s_ + (after ? 1U : 0U)];
-      double all = 0, apart = 0;
-      for (const std::int64_t value : side.value) all += std::abs(static_cast<double>(value));
-      for (const BuildPair::Left& one : this->entries(after)) {
-        apart += std::abs(static_cast<double>(side.value[one.entry]));
-        entries.push_back(one.entry);
-      }
-      return all > 0 ? apart / all : 0;
-    };
-    left.share_before = share(false, left.before);
-    left.share_after = share(true, left.after);
+    for (const BuildPair::Left& one : entries(false)) left.before.push_back(one.entry);
+    for (const BuildPair::Left& one : entries(true)) left.after.push_back(one.entry);
     return left;
   }
 
@@ -121,8 +110,7 @@ void salt(Side& side, const UsedFrames& used, const std::unordered_map<Hash128, 
 }
 
 /// For each side but the last: the Evidence that the next one is of another build.
-std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows, std::span<const BuildFacts> facts,
-                                       std::span<const UsedFrames> used) {
+std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows, std::span<const BuildFacts> facts) {
   const std::size_t pairs = c.sides.size() - 1;
   std::vector<std::uint8_t> rebuilt(pairs, 0);
   constexpr std::size_t kShares = 4;  // each marks what is present in a memory of its own
@@ -133,7 +121,7 @@ std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows
     for (std::size_t s = pairs * share / kShares; s < pairs * (share + 1) / kShares; ++s) {
       const OneSided one_sided(c, rows, s, OneSided::Look::around_too, present);
       rebuilt[s] = static_cast<std::uint8_t>(
-          is_rebuilt(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], used[s], used[s + 1], one_sided.left()));
+          estimate(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], one_sided.left()).kind());
     }
   });
   return rebuilt;
@@ -148,7 +136,7 @@ bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<
   pairs_.resize(c.sides.size());
   c.other_build.assign(c.sides.size(), 0);
   const RowUnion rows(c);
-  const std::vector<std::uint8_t> rebuilt = find_rebuilt(c, rows, facts, used);
+  const std::vector<std::uint8_t> rebuilt = find_rebuilt(c, rows, facts);
   std::unordered_map<Hash128, std::uint64_t> moved;
   bool any = false;
   std::vector<std::uint64_t> salts;

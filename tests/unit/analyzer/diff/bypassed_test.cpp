@@ -32,7 +32,7 @@ std::string call_and_jump(int shift, int called, int jumped, int other_called, i
   const std::string call = up + ";handle@h.cc:" + std::to_string(93 + shift);
   return held(call + ";block@b.cc:22", called, 100) + held(up + ";block@b.cc:22", jumped, 100) +
          held(call + ";block@b.cc:30", other_called, 70) + held(up + ";block@b.cc:30", other_jumped, 70) +
-         held("main@m.cc:5;run@m.cc:30;keep@h.cc:" + std::to_string(50 + shift), 10, 50);
+         held("main@m.cc:5;run@m.cc:30;keep@h.cc:" + std::to_string(50 + shift) + moved_frames(shift), 10, 50);
 }
 
 /// V8 gives the line of the function, whatever it calls. `inlined`: of the two calls of `block` in `apply` one was put

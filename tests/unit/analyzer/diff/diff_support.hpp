@@ -44,6 +44,14 @@ inline std::vector<std::string> keys_in_order(const GrowthReport& report) {
   return out;
 }
 
+/// Callees below a stack, each at a line that moved by `by`: enough of them to tell two builds of a program of a few
+/// stacks, which otherwise might be other work of one build.
+inline std::string moved_frames(int by) {
+  std::string out;
+  for (int i = 0; i < 8; ++i) out += ";step" + std::to_string(i) + "@step.cc:" + std::to_string(100 * i + 50 + by);
+  return out;
+}
+
 inline DiffOptions by(GroupBy group) {
   DiffOptions options;
   options.by = group;

@@ -32,7 +32,7 @@ std::string holds(int number, int size) {
 
 /// Two sites of a function, two lines apart, under five callers; the first one holds next to nothing.
 std::string two_sites(int shift) {
-  std::string out = "main@m.cc:90;keep@k.cc:1 3000000 100\n";
+  std::string out = "main@m.cc:90;keep@k.cc:1 3000000 100\nmain@m.cc:90" + moved_frames(shift) + " 10 1\n";
   for (int i = 0; i < 5; ++i) {
     const std::string up = "main@m.cc" + at(10 + i) + ";serve@s.cc";
     out += up + at(85 + shift) + holds(2 + i, 480) + up + at(87 + shift) + holds(20 + i, 4700);
@@ -51,7 +51,7 @@ std::string two_ways(const std::string& way, const std::array<std::pair<int, int
     out += "main@m.cc:41;run@m.cc:16;frame@i.cc:2" + n + ";leaf@l.cc:3" + holds(9 + i, 100);
     out += "main@m.cc:41;run@m.cc" + at(19 + 3 * i) + ";frame@i.cc:3" + n + ";leaf@l.cc:3" + holds(6 + i, 100);
   }
-  return out + "main@m.cc:41;run@m.cc:22;moved@i.cc" + at(60 + shift) + holds(5, 10);
+  return out + "main@m.cc:41;run@m.cc:22;moved@i.cc" + at(60 + shift) + moved_frames(shift) + holds(5, 10);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ TEST_CASE("another build: means of several sizes drift, and are no objects of an
     const std::string up = "run@m.js:1;bucket@c.js:9";
     return up + " " + std::string(own) + "\n" + up + ";expand@c.js:41;verify@l.js:8;process@r.js:16 " +
            std::string(deep) + "\n" + up + ";expand@c.js:41;other@o.js" + at(3 + shift) +
-           " 700 5\nrun@m.js:1;keep@k.js" + at(3 + shift) + " 500 5\n";
+           " 700 5\nrun@m.js:1;keep@k.js" + at(3 + shift) + moved_frames(shift) + " 500 5\n";
   };
   const GrowthReport r = must_diff(text(0, "1622064 86", "1087616 58"), text(2, "1715464 91", "1201536 63"));
   CHECK(before_of_now(r) == Values{{1715464, 1622064}, {1201536, 1087616}, {700, 700}, {500, 500}});
@@ -142,7 +142,8 @@ TEST_CASE("another build: a call by a helper and a direct one that changed place
   const auto others = [](int shift) {
     std::string out;
     for (int i = 0; i < 4; ++i)
-      out += "main@m.cc:41;run@m.cc" + at(30 + i + shift) + ";other@o.cc" + at(20 + i + shift) + holds(10, 100 + i);
+      out += "main@m.cc:41;run@m.cc" + at(30 + i + shift) + ";other@o.cc" + at(20 + i + shift) + moved_frames(shift) +
+             holds(10, 100 + i);
     return out;
   };
   const std::string top = "main@m.cc:41;run@m.cc:16;", by_helper = "flush@w.cc:34;verify@p.cc:16;decode@l.cc:36";

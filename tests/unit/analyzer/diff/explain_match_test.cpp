@@ -42,7 +42,7 @@ TEST_CASE("explain: two builds, a row whose lines moved has its sites beside eac
                    "main@m.cc:4;serve@s.cc:13;put@p.cc:23 1100 11\nmain@m.cc:5;serve@s.cc:18;get@g.cc:33 500 5\n"
                    "main@m.cc:6;scan@n.cc:43;fresh@f.cc:7 70000 900\n",
                    "put");
-  CHECK(why.evidence == "a function has none of its old lines");
+  CHECK(why.evidence == "a function calls another one at another line");
   REQUIRE(why.pairs.size() == 1);
   CHECK(why.pairs[0].score == 1);
   REQUIRE(why.pairs[0].sites.size() == 3);

@@ -94,7 +94,7 @@ TEST_CASE("series: two snapshots are an ordinary diff") {
 
 TEST_CASE("series: identity goes on through a rebuild in the middle") {
   const auto at = [](int line, int value) {
-    return heap("main@m.cc:" + std::to_string(line) + ";f@f.cc:" + std::to_string(line + 1) + " " +
+    return heap("main@m.cc:" + std::to_string(line) + ";f@f.cc:" + std::to_string(line + 1) + moved_frames(line) + " " +
                 std::to_string(value));
   };
   const SeriesReport s = must_series({at(1, 10), at(1, 20), at(7, 30), at(7, 40), at(9, 50)});
