@@ -11,8 +11,8 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kRow = 30;  // points: two bars and a gap
-constexpr double kBar = 8;
+constexpr double kPartHeight = 30;  // points: two bars and a gap
+constexpr double kPartBar = 8;
 constexpr double kBars = kLeft + 168;  // left end of the bars
 constexpr double kBarsWidth = 200;
 constexpr double kFirst = kRight - 124, kLast = kRight - 62;
@@ -28,8 +28,8 @@ void draw_part(Canvas& canvas, double y, const std::string& name, const std::str
   const auto width = [scale](const std::optional<std::int64_t>& v) {
     return std::max(0.0, static_cast<double>(v.value_or(0)) * scale);
   };
-  if (bytes.before) canvas.rect({kBars, y + 1, width(bytes.before), kBar}, kLine);
-  canvas.rect({kBars, y + 2 + kBar, width(bytes.after), kBar}, leads ? kGrow.c500 : kInk3);
+  if (bytes.before) canvas.rect({kBars, y + 1, width(bytes.before), kPartBar}, kLine);
+  canvas.rect({kBars, y + 2 + kPartBar, width(bytes.after), kPartBar}, leads ? kGrow.c500 : kInk3);
   canvas.text(kFirst, y + 13, amount_of(bytes.before), {8.2}, kInk2, Align::right);
   canvas.text(kLast, y + 13, amount_of(bytes.after), {8.2, weight}, kInk, Align::right);
   if (const auto growth = bytes.growth()) {
@@ -64,20 +64,20 @@ void draw_resident(const Waterfall& resident, Canvas& canvas) {
   for (std::size_t i = 0; i < resident.parts.size(); ++i) {
     const WaterfallPart& part = resident.parts[i];
     if (part.bytes.before.value_or(0) == 0 && part.bytes.after.value_or(0) == 0) continue;
-    if (y + 2 * kRow > kBottom - 60) {
+    if (y + 2 * kPartHeight > kBottom - 60) {
       ++left;
       continue;
     }
     draw_part(canvas, y, printable(part.name), printable(part.source), part.bytes, scale, resident.leader == i);
-    canvas.rule(kLeft, kRight, y + kRow - 5, kLine, 0.3);
-    y += kRow;
+    canvas.rule(kLeft, kRight, y + kPartHeight - 5, kLine, 0.3);
+    y += kPartHeight;
   }
   if (left > 0) {
     canvas.text(kLeft, y + 9, counted(left, "more part").append(" in the JSON report"), {7.4}, kInk2);
     y += 16;
   }
   draw_part(canvas, y, "RSS", printable(resident.rss_source), resident.rss, scale, false);
-  y += kRow + 8;
+  y += kPartHeight + 8;
   for (const std::string& unseen : resident.unseen) {
     if (y > kBottom - 6) break;
     canvas.text_cut(kLeft, y, concat("Not seen: ", unseen), {8}, kInk2, kWidth);
