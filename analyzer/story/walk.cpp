@@ -8,14 +8,15 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr double kGoesOn = 0.9;          // one child with this much of its parent: the walk goes on
-constexpr double kChild = 0.08;          // of the whole: a child worth a part of its own
-constexpr double kSplits = 0.75;         // such children hold this much together: the parent is split
-constexpr double kCarries = 0.9;         // of a part: a function that may name it
-constexpr double kMixed = 0.8;           // of the purest function of a piece: less pure names are not taken
-constexpr double kSamePurity = 0.005;    // relative: purer by less is not purer
-constexpr double kPure = 0.9;            // purity of a function that leaks on behalf of many callers
-constexpr double kPureOfMany = 0.35;     // enough for a function that so many callers leak through
+constexpr double kGoesOn = 0.9;        // one child with this much of its parent: the walk goes on
+constexpr double kChild = 0.08;        // of the whole: a child worth a part of its own
+constexpr double kSplits = 0.75;       // such children hold this much together: the parent is split
+constexpr double kCarries = 0.9;       // of a part: a function that may name it
+constexpr double kMixed = 0.8;         // of the purest function of a piece: less pure names are not taken
+constexpr double kSamePurity = 0.005;  // relative: purer by less is not purer
+constexpr double kOwnPart = 0.03;      // of a part: what a function allocates itself by less does not make it the name
+constexpr double kPure = 0.9;          // purity of a function that leaks on behalf of many callers
+constexpr double kPureOfMany = 0.35;   // enough for a function that so many callers leak through
 constexpr std::size_t kSomeCallers = 3;  // so many do not either, where nothing else runs through it
 constexpr double kMostOfSome = 0.6;      // of its growth: none of them brings more
 constexpr double kLessPure = 0.97;       // of it: a caller that does other things as well
@@ -399,17 +400,20 @@ class Walk {
     return through_[function] / std::max(through_[function] + beside_[function], 1.0);
   }
 
-  /// Of the functions that carry most of `whole`: the purest, then the one nearest to the allocation.
+  /// Of the functions that carry most of `whole`: the purest, then the one nearest to the allocation, or its caller
+  /// where the caller carries more because it allocates itself, as where it stores what the other one makes.
   std::uint32_t best_function(const std::vector<std::uint32_t>& some, double whole) {
     const auto heaviest = *std::max_element(some.begin(), some.end(),
                                             [&](std::uint32_t a, std::uint32_t b) { return weight(a) < weight(b); });
     struct Candidate {
       std::uint32_t function;
-      double purity, depth;
+      double purity, cover, depth;
     };
     std::vector<Candidate> candidates;
+    std::unordered_map<std::uint32_t, double> itself;  // by function: what it allocates without a further own function
     for (const std::uint32_t p : some) {
       const auto functions = paths_.functions(paths_[p]);
+      if (!functions.empty()) itself[functions.back()] += weight(p);
       for (std::size_t i = 0; i < functions.size(); ++i)
         depth_[functions[i]] += weight(p) * static_cast<double>(functions.size() - 1 - i);
     }
@@ -418,18 +422,26 @@ class Walk {
       const double depth = std::exchange(depth_[function], 0);
       if (cover_[function] < kCarries * whole) return;
       any_own = any_own || wrapper_[function] == 0;
-      candidates.push_back({function, purity(function), depth / cover_[function]});
+      candidates.push_back({function, purity(function), cover_[function], depth / cover_[function]});
     });
     if (candidates.empty()) return paths_.functions(paths_[heaviest]).back();
     std::erase_if(candidates, [&](const Candidate& c) { return any_own && wrapper_[c.function] != 0; });
     double purest = 0;
     for (const Candidate& c : candidates) purest = std::max(purest, c.purity);
     std::erase_if(candidates, [&](const Candidate& c) { return c.purity < (1 - kSamePurity) * purest; });
-    const auto nearest =
-        std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-          return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
-        });
-    return caller_of_all(nearest->function, some);
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+      return a.depth != b.depth ? a.depth < b.depth : a.function < b.function;
+    });
+    // Addresses without names in one caller may be of one function.
+    const auto has_name = [&](std::uint32_t function) {
+      return !paths_.report().view->function(function).function.empty();
+    };
+    Candidate best = candidates.front();
+    for (const Candidate& c : candidates) {
+      const double more = c.cover - best.cover;
+      if (more >= kOwnPart * whole && (itself[c.function] >= more / 2 || !has_name(best.function))) best = c;
+    }
+    return caller_of_all(best.function, some);
   }
 
   /// The caller that brings nearly all growth of a function which others grow through as well; else the function.

@@ -37,6 +37,9 @@ class StoreOrFiles(CliTest):
     def test_equal_bytes(self):
         seen = 0
         for number, (before, after) in enumerate(self.pairs()):
+            if os.sep + "jsc" + os.sep in before:
+                print("left out: %s: a store keeps rows, holders of objects are in the file alone" % os.path.basename(before))
+                continue
             done = self.run_any("diff", before, after, "--as", "json", "--db", ":memory:")
             if done.returncode != 0:
                 continue

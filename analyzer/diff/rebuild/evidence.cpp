@@ -16,7 +16,7 @@ namespace {
 
 struct Kind {
   std::string_view text;
-  double noise;  ///< share that contradicts in one build: tests/builds/fit_evidence.py
+  double noise;  ///< share that contradicts in one build: tests/builds/one_process.py
 };
 constexpr std::array<Kind, kEvidences> kKinds{
     {{"", 0},
@@ -33,7 +33,7 @@ constexpr std::array<Kind, kEvidences> kKinds{
      {"a function allocates at none of its old lines", 0.05},
      {"a stack of one side has code that contradicts", 0.3}}};
 constexpr double kStackCounts = 0.25;         // of a fact: stacks have the few facts in common that contradict
-constexpr double kTwoBuilds = 6;              // nats: 1 of 400 pairs of snapshots of a process would reach it
+constexpr double kTwoBuilds = 6;              // nats: two builds are e^6 = 400 times likelier
 constexpr std::size_t kEnoughFunctions = 10;  // fewer may all be seen at one line by chance
 
 /// What one side says: of `about` (a line, a function), `value`.
@@ -87,6 +87,22 @@ class Reader {
     const std::size_t i = index_of(frame);
     return d_.frames.function[i] != FunctionId{} && (d_.frames.flags[i] & kFramePseudo) == 0 &&
            module_[index_of(d_.frames.module[i])] != SameBuild::yes && known(i).is_program;
+  }
+
+  /// visit(hash of the name) for each function of an entry but the outermost one of several, from which all stacks
+  /// begin.
+  template <class Visit>
+  void inner_functions(std::size_t entry, Visit visit) {
+    std::uint64_t last = 0;
+    std::size_t seen = 0;
+    for (const FrameId frame : side_.frames(entry).frames()) {
+      if (!counts(frame)) continue;
+      if (seen > 0) visit(last);
+      const Known& f = known(index_of(frame));
+      last = f.only_lines ? f.base_file : f.plain;
+      ++seen;
+    }
+    if (seen == 1) visit(last);
   }
 
   /// Adds what an entry says that `wanted(about)` lets through.
@@ -242,6 +258,17 @@ Evidence evidence_of(About kind, std::uint64_t about, std::span<const Saying> a,
   return std::min(a.size(), b.size()) == 1 ? Evidence::site_of_few : Evidence::site_of_many;
 }
 
+/// Whether two sides of which no stack is the same can be of one program: a function is on both.
+bool have_common_functions(Reader& first, const Side& before, Reader& second, const Side& after) {
+  std::unordered_set<std::uint64_t> functions;
+  for (std::size_t entry = 0; entry < before.stack.size(); ++entry)
+    first.inner_functions(entry, [&](std::uint64_t function) { functions.insert(function); });
+  bool found = false;
+  for (std::size_t entry = 0; entry < after.stack.size() && !found; ++entry)
+    second.inner_functions(entry, [&](std::uint64_t function) { found = found || functions.contains(function); });
+  return found;
+}
+
 /// What the stacks left over of two sides say, and how they contradict each other.
 class Comparing {
  public:
@@ -379,7 +406,9 @@ Estimate estimate(const Side& before, const Side& after, const BuildFacts& facts
   out.settled = !may_a && !may_b;
   out.is_other_module = differs;
   if (out.settled || differs || !may_a || !may_b) return out;
-  out.observed = Comparing(first, second, before, after, left).observe();
+  const bool none_alike = left.before.size() == before.stack.size() && left.after.size() == after.stack.size();
+  out.settled = none_alike && !have_common_functions(first, before, second, after);
+  if (!out.settled) out.observed = Comparing(first, second, before, after, left).observe();
   return out;
 }
 

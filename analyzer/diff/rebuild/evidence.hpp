@@ -46,7 +46,7 @@ struct Observed {
 /// Whether two sides are of two builds.
 struct Estimate {
   std::array<Observed, kEvidences> observed;
-  bool settled = false;          ///< one recording, one process or equal modules: one build
+  bool settled = false;          ///< one recording, one process or equal modules: one build; or two unrelated programs
   bool is_other_module = false;  ///< settled as well: two builds
 
   double nats() const;
