@@ -7,8 +7,8 @@
     def test_parser(memory_growth):
         memory_growth(lambda: parse(TEXT), budget="2KiB/round")
 
-The body runs `warmup` times, then `rounds` times, with a tracemalloc snapshot after each round. A function that
-`snapdiff` judges GROWING by more than the budget, less two standard deviations, fails the test; noise does not.
+The body runs `warmup` times, then `rounds` times, with a tracemalloc snapshot after each round. The test fails if one
+function grows by more than the budget, less two standard deviations, in two runs of the rounds that follow each other.
 """
 
 from __future__ import annotations
