@@ -71,7 +71,7 @@ function(snapdiff_keep_to_itself module)
   target_link_options(${module} PRIVATE LINKER:--exclude-libs,ALL)
 endfunction()
 
-# What a wheel holds is linked with the libraries of an older system, where SNAPDIFF_WHEEL_ROOT names one.
+# Links a part of a wheel with the libraries of an older system, where SNAPDIFF_WHEEL_ROOT names one.
 function(snapdiff_goes_into_wheel target)
   if(SNAPDIFF_WHEEL AND SNAPDIFF_WHEEL_ROOT)
     set(launcher ${PROJECT_SOURCE_DIR}/cmake/packaging/link_for_root.py)

@@ -8,7 +8,7 @@
 /// Times and durations that options give.
 namespace snapdiff::cli {
 
-/// What an option says, nothing where it was not given. Throws usage, with the option's name.
+/// The time that an option names, nothing where it was not given. Throws usage, with the option's name.
 ///   a moment    "2026-11-01", "2026-11-01 12:00", "2026-11-01T12:00:05Z" (UTC), "@1764000000", "14d", "36h", "30m"
 ///               before now; "+24h" after `base`. Nanoseconds since 1970
 ///   a duration  "30s", "5m", "1h", "14d", in nanoseconds

@@ -36,7 +36,7 @@ constexpr double kStackCounts = 0.25;         // of a fact: stacks have the few 
 constexpr double kTwoBuilds = 6;              // nats: two builds are e^6 = 400 times likelier
 constexpr std::size_t kEnoughFunctions = 10;  // fewer may all be seen at one line by chance
 
-/// What one side says: of `about` (a line, a function), `value`.
+/// A fact of one side: of `about` (a line, a function), `value`.
 struct Saying {
   std::uint64_t about = 0, value = 0;
   auto operator<=>(const Saying&) const = default;
@@ -218,7 +218,7 @@ bool have_common(std::span<const Saying> a, std::span<const Saying> b) {
   return std::any_of(a.begin(), a.end(), [&](const Saying& s) { return std::binary_search(b.begin(), b.end(), s); });
 }
 
-/// What a line of a function says.
+/// How to read the line numbers of functions.
 enum class LinesSay : std::uint8_t { of_calls, unknown, of_functions };
 
 /// Functions are seen at several lines; where agents know only where a function begins, at one. Few may all be seen at
@@ -234,7 +234,7 @@ LinesSay lines_of(const Sayings& begins) {
   return line_of.size() < kEnoughFunctions ? LinesSay::unknown : LinesSay::of_functions;
 }
 
-/// What two sayings are evidence of; none where they say nothing.
+/// The evidence that two sides give by one kind of fact; none where they say nothing.
 Evidence evidence_of(About kind, std::uint64_t about, std::span<const Saying> a, std::span<const Saying> b, bool agree,
                      LinesSay lines) {
   const bool clear = agree || (a.size() == 1 && b.size() == 1);
@@ -284,7 +284,7 @@ class Comparing {
   std::array<Observed, kEvidences> observe() {
     observe_facts();
     if (contradicted_.empty()) return observed_;
-    // What one side alone has left over may be on the other one in stacks that both have.
+    // The other side may have the same fact in a stack that both have.
     const auto wanted = [this, asked = contradicted_](About kind, std::uint64_t about) {
       return asked.contains(both(about, static_cast<std::uint64_t>(kind)));
     };

@@ -14,7 +14,7 @@ namespace {
 constexpr double kPartHeight = 30;  // points: two bars and a gap
 constexpr double kPartBar = 8;
 constexpr double kBars = kLeft + 168;  // left end of the bars
-constexpr double kBarsWidth = 200;
+constexpr double kBarsWidth = 160;     // the first figure begins 15 points behind the bars
 constexpr double kFirst = kRight - 124, kLast = kRight - 62;
 
 std::string amount_of(const std::optional<std::int64_t>& bytes) { return bytes ? size_text(*bytes) : std::string("?"); }
