@@ -13,7 +13,6 @@
 #include "analyzer/base/overview.hpp"
 #include "analyzer/base/printable.hpp"
 #include "analyzer/base/retention.hpp"
-#include "snapdiff/waterfall.hpp"
 #include "snapdiff/counters.hpp"
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/gate.hpp"
@@ -22,6 +21,7 @@
 #include "snapdiff/result.hpp"
 #include "snapdiff/story.hpp"
 #include "snapdiff/trend.hpp"
+#include "snapdiff/waterfall.hpp"
 
 /// The public header of the report module: results as text, JSON, JSON Lines, CSV and Markdown, and as files for
 /// other tools. Reads result types only; returns strings, prints nothing.

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "snapdiff/waterfall.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/session/load.hpp"
+#include "snapdiff/waterfall.hpp"
 
 namespace snapdiff::session {
 

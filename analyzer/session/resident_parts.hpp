@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "snapdiff/waterfall.hpp"
 #include "analyzer/session/load.hpp"
 #include "snapdiff/postmortem.hpp"
+#include "snapdiff/waterfall.hpp"
 
 /// The parts of resident memory, as a section of a report.
 namespace snapdiff::session {

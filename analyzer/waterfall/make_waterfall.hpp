@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "snapdiff/waterfall.hpp"
 #include "snapdiff/result.hpp"
+#include "snapdiff/waterfall.hpp"
 
 namespace snapdiff::waterfall {
 

@@ -11,8 +11,8 @@
 
 namespace snapdiff::formats {
 
-/// Parts of binary records with numbers of 7 bits a byte. Behind the end of the input lie zeros: whole() says afterwards whether all that was read was
-/// there. Throws Failure: malformed, at the record's offset.
+/// Parts of binary records with numbers of 7 bits a byte. Behind the end of the input lie zeros: whole() says
+/// afterwards whether all that was read was there. Throws Failure: malformed, at the record's offset.
 class RecordCursor {
  public:
   /// Names and tables of real programs have some KB.

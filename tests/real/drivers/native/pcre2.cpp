@@ -12,7 +12,8 @@ static int search(Beside& work) {
   const std::string pattern = "(order|invoice)-" + std::to_string(work.random(100000)) + "(-[a-z]+)?";
   int error;
   PCRE2_SIZE offset;
-  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.c_str()), pattern.size(), 0, &error, &offset, nullptr);
+  pcre2_code* code =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.c_str()), pattern.size(), 0, &error, &offset, nullptr);
   pcre2_match_data* data = pcre2_match_data_create_from_pattern(code, nullptr);
   const int found = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>("order-77-open"), 13, 0, 0, data, nullptr);
   pcre2_match_data_free(data);

@@ -64,7 +64,8 @@ TEST_CASE("prometheus: a server's own answers and metrics") {
   CHECK(counter(s.back(), "process_resident_memory_bytes" + own) == 49369088);
   CHECK(counter(s.back(), "go_memstats_heap_alloc_bytes" + own) == 12906352);
   CHECK(s.back().facts.taken_at_ns == 1795769730'000'000'000);
-  CHECK(counter(read_data_of("prometheus/server.query.json", metrics()), "process_resident_memory_bytes" + own) == 49500160);
+  CHECK(counter(read_data_of("prometheus/server.query.json", metrics()), "process_resident_memory_bytes" + own) ==
+        49500160);
   const Snapshot text = read_data_of("prometheus/server.prom.gz", metrics());
   CHECK(counter(text, "go_memstats_heap_alloc_bytes") == 13356232);
   CHECK(counter(text, "process_resident_memory_bytes") == 50028544);
