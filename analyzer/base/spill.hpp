@@ -9,7 +9,7 @@
 /// uses it by replacing operator new and delete (analyzer/cli/process_memory.cpp). Any number of threads at once.
 namespace snapdiff::spill {
 
-/// Bytes. Smaller blocks always are memory: what grows with an input is columns, not many blocks.
+/// Bytes. Smaller blocks always are memory: columns grow with an input, the number of blocks does not.
 inline constexpr std::size_t kLarge = std::size_t{1} << 20;
 
 /// Large blocks beyond `bytes`, together, lie in the file. Without a call: most_of_free().

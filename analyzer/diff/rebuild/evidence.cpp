@@ -66,7 +66,7 @@ std::string name_of_owner(std::string_view name) {
   return out;
 }
 
-/// What the stacks of one side say.
+/// Reads the facts that the stacks of one side hold.
 class Reader {
  public:
   Reader(const Side& side, const BuildFacts& own, const BuildFacts& other, bool& differs)
@@ -98,8 +98,7 @@ class Reader {
     for (const FrameId frame : side_.frames(entry).frames()) {
       if (!counts(frame)) continue;
       if (seen > 0) visit(last);
-      const Known& f = known(index_of(frame));
-      last = f.only_lines ? f.base_file : f.plain;
+      last = known(index_of(frame)).identity();
       ++seen;
     }
     if (seen == 1) visit(last);
@@ -112,7 +111,7 @@ class Reader {
       if (wanted(kind, about)) out[static_cast<std::size_t>(kind)].push_back({about, value});
     };
     frames_.clear();
-    std::uint64_t library = 0;  // what is below the frames that count
+    std::uint64_t library = 0;  // of the frames below those that count
     for (const FrameId frame : side_.frames(entry).frames()) {
       const std::size_t i = index_of(frame);
       if (counts(frame)) {
@@ -127,11 +126,10 @@ class Reader {
       const Known& f = known(i);
       const auto line = static_cast<std::uint64_t>(d_.frames.line[i]);
       const std::uint64_t place = place_of(i);
-      if (!f.anonymous)
-        say(About::file, f.only_lines ? f.base_file : f.plain, f.only_lines ? f.file : both(f.name, f.file));
+      if (!f.anonymous) say(About::file, f.identity(), f.only_lines ? f.file : both(f.name, f.file));
       if (!f.anonymous && line > 0) {
         std::uint64_t itself = both(f.owner, f.file);
-        if (f.only_lines) {  // what one line calls in one file is one function
+        if (f.only_lines) {  // a line calls one function of a file
           const bool called = k + 1 < frames_.size();
           itself = both(called ? place_of(index_of(frames_[k + 1])) : 0, f.file);
         } else {
@@ -156,6 +154,9 @@ class Reader {
   struct Known {
     bool seen = false, is_program = false, only_lines = false, anonymous = false;
     std::uint64_t name = 0, plain = 0, owner = 0, file = 0, base_file = 0;
+
+    /// The name in any build; where names say only lines, the file.
+    std::uint64_t identity() const { return only_lines ? base_file : plain; }
   };
 
   std::uint64_t called_as(FrameId frame) {
@@ -269,7 +270,7 @@ bool have_common_functions(Reader& first, const Side& before, Reader& second, co
   return found;
 }
 
-/// What the stacks left over of two sides say, and how they contradict each other.
+/// Counts how the facts of two sides agree and contradict, in the stacks that are left over.
 class Comparing {
  public:
   Comparing(Reader& first, Reader& second, const Side& before, const Side& after, const LeftOver& left)

@@ -17,8 +17,8 @@ struct LeftOver {
   std::vector<std::uint32_t> before, after;  ///< entries
 };
 
-/// What says that a side ran another build than the one before it. After `module`: what one build has in one way, and
-/// two sides that agree or contradict each other in it say how likely it is that they are one.
+/// Kinds of evidence that a side ran another build than the one before it. After `module`: facts that one build has in
+/// one way, and two sides that agree or contradict each other in it say how likely it is that they are one.
 enum class Evidence : std::uint8_t {
   none,
   module,            ///< a module has another build id, or other code at its offsets
