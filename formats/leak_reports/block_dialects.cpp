@@ -166,18 +166,29 @@ class MacosLeaks final : public Dialect {
       const std::size_t next = text.find('|', bar + 1);
       std::string_view part = text::trim(text.substr(bar + 1, next == kNowhere ? kNowhere : next - bar - 1));
       bar = next;
-      text::Cursor at(part);
-      std::uint64_t address = 0;
-      if (!take_address(at, address) || !at.skip_blanks() || !at.take('(')) continue;
-      const std::string_view rest = at.rest();
-      const std::size_t close = rest.find(')');
-      if (close == kNowhere) continue;
       LeakFrame frame;
-      frame.module = rest.substr(0, close);
-      symbol(text::trim(rest.substr(close + 1)), frame);
-      frames.push_back(frame);
+      if (old_frame(part, frame)) frames.push_back(frame);
     }
     for (auto one = frames.rbegin(); one != frames.rend(); ++one) out.check().add_frame(*one);
+  }
+
+  /// "0x10a5f678d (libdyld.dylib) start", of Mac OS X 10.6 "start" alone; "0x1" begins a stack and is none.
+  static bool old_frame(std::string_view text, LeakFrame& out) {
+    constexpr std::uint64_t kFirstPage = 4096;
+    text::Cursor at(text);
+    std::uint64_t address = 0;
+    std::string_view name = text;
+    if (take_address(at, address)) {
+      at.skip_blanks();
+      name = at.rest();
+      if (const std::size_t close = name.find(')'); name.starts_with('(') && close != kNowhere) {
+        out.module = name.substr(1, close - 1);
+        name.remove_prefix(close + 1);
+      }
+    }
+    symbol(text::trim(name), out);
+    if (out.function.empty() && address >= kFirstPage) out.offset = address;
+    return !out.function.empty() || address >= kFirstPage;
   }
 
   /// "main + 56  leak.c:11", "main AppDelegate.swift:12".

@@ -194,7 +194,10 @@ class DhatReader {
     }
     if (!lifetimes_) {
       fail(ErrorCode::unsupported,
-           "DHAT recording of mode " + mode_ + " without lifetimes (bklt): nothing in it tells what was live", end);
+           "DHAT recording of mode " + mode_ +
+               " without lifetimes (bklt): nothing in it tells what was live; record with dhat::Profiler::new_heap() "
+               "or --mode=heap",
+           end);
     }
     const std::uint32_t needed = at_peak ? 1U << kPeakBytes | 1U << kPeakBlocks
                                          : 1U << kEndBytes | 1U << kEndBlocks | 1U << kTotalBytes | 1U << kTotalBlocks;

@@ -201,26 +201,6 @@ class RealInputs(CliTest):
         rows = {row["stack"][0]["function"]: (row["baseline"], row["current"]) for row in report["rows"]}
         self.assertEqual(rows, {"function": (5148, 5148), "list": (3257, 6473), "Pattern": (200, 500), "Job": (0, 3)})
 
-    def test_the_message_of_a_device_that_is_out_of_memory_is_read(self):
-        """All wordings of PyTorch since 1.4, and XLA's; figures of one message."""
-        old = ("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 13.00 GiB already allocated; "
-               "38.75 MiB free; 13.50 GiB %s)")
-        new = ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total %s of 15.78 GiB of which 38.75 MiB is "
-               "free. %sOf the allocated memory 13.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated.")
-        common = {"requested": "2.00 GiB", "capacity": "15.8 GiB", "allocated": "13.0 GiB", "free": "38.8 MiB"}
-        reserved, unused = {"reserved": "13.5 GiB"}, {"unallocated": "512 MiB"}
-        processes = "Process 461 has 1.00 GiB memory in use. Including non-PyTorch memory, this process has 14.00 GiB memory in use. "
-        for text, more in ((old % "cached", reserved), (old % "reserved in total by PyTorch", reserved), (new % ("capacty", ""), unused),
-                           (new % ("capacity", processes), {**unused, "process": "14.0 GiB", "other_process": "1.00 GiB"})):
-            info = self.run_it("info", self.text("oom.txt", "Traceback\n  File train.py\n" + text + "\n"))[0]
-            counters = dict(re.findall(r"counter +oom\.(\w+)\{device=0(?:,pid=461)?\} = (.*)", info))
-            self.assertEqual(counters, {**common, **more}, text)
-            self.assertIn("too little memory even with an empty cache", info)
-        xla = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes.\n"
-        self.assertIn("oom.requested = 8.00 GiB", self.run_it("info", self.text("xla.txt", xla))[0])
-        roomy = old.replace("2.00 GiB", "20.00 MiB") % "reserved in total by PyTorch"
-        self.assertIn("fragmentation", self.run_it("info", self.text("roomy.txt", roomy + "\n"))[0])
-
     def test_logs_of_garbage_collectors_are_read(self):
         """What is live after a collection of the whole heap; figures of the lines."""
         logs = {

@@ -51,9 +51,10 @@ TEST_CASE("node-report: spaces of the heap add up to the memory used") {
 
 TEST_CASE("ghc-heap: samples are a series, one without rows is none") {
   const std::vector<Snapshot> s = read_data("runtime_state/ghc.hp");
-  REQUIRE(s.size() == 2);
-  CHECK(rows(s[1]).at("(155)cache.insert/main {type=(155)cache.insert/main}") == "102400");
-  CHECK(s[1].facts.command_line == "server +RTS -hc -p");
+  REQUIRE(s.size() == 3);
+  const std::string insert = "(301)insert.\\.\\/insert.\\/i...";
+  CHECK(rows(s[0]).at(insert + " {type=" + insert + "}") == "302208");
+  CHECK(s[1].facts.command_line == "CacheP +RTS -hc -i0.02");
   const std::string text = test_data("runtime_state/ghc.hp");
   check_cuts(kGhcHeap, text, 1);
   check_disguises(kGhcHeap, text);
