@@ -27,11 +27,12 @@ struct Clause {
   std::string_view counter;
   std::string_view before, after;  ///< words next to the size; "" where any
 };
-constexpr std::array<Clause, 26> kClauses = {{
+constexpr std::array<Clause, 27> kClauses = {{
     {"oom.requested", "Tried to allocate ", ""},
     {"oom.requested", "you tried to allocate ", ""},
     {"oom.requested", "while trying to allocate ", ""},
     {"oom.requested", "Out of memory allocating ", ""},
+    {"oom.requested", "ran out of memory trying to allocate ", ""},
     {"oom.requested", "Attempting to allocate ", ""},
     {"oom.requested", "Attempting to reserve ", ""},
     {"oom.requested", "Used ", " of "},  // by a program, of a TPU
@@ -62,13 +63,14 @@ struct Speaker {
   std::string_view next;
 };
 constexpr std::string_view kTorchNext = "a memory snapshot names what holds it: torch.cuda.memory._dump_snapshot()";
-constexpr std::array<Speaker, 6> kSpeakers = {{
+constexpr std::array<Speaker, 7> kSpeakers = {{
     {"MPS backend out of memory", "Tried to allocate ",
      "torch.mps.driver_allocated_memory() at each step shows the rise"},
     {"out of memory", "Tried to allocate ", kTorchNext},
     {"DefaultCPUAllocator: ", "you tried to allocate ", "memray or tracemalloc names what holds it"},
     {kTensorShape, "", "the log of bfc_allocator.cc beside it lists what is in use"},
     {"Out of memory while trying to allocate ", "", kXlaNext},
+    {"ran out of memory trying to allocate ", "bfc_allocator.cc", kXlaNext},
     {"RESOURCE_EXHAUSTED", "", kXlaNext},
 }};
 
@@ -105,9 +107,9 @@ std::string_view digits_behind(std::string_view text, std::string_view word) {
   return text.substr(begin, end - begin);
 }
 
-/// "GPU 0", "GPU:0", "NPU 0".
+/// "GPU 0", "GPU:0", "NPU 0", "GPU_0_bfc".
 std::string_view device_of(std::string_view text) {
-  for (const std::string_view word : {"GPU ", "NPU ", "GPU:"}) {
+  for (const std::string_view word : {"GPU ", "NPU ", "GPU:", "GPU_"}) {
     if (const std::string_view digits = digits_behind(text, word); !digits.empty()) return digits;
   }
   return {};

@@ -365,7 +365,11 @@ class BfcLog final : public text::ReportLog {
 };
 
 Match sniff_bfc(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) { return bfc_line(line).has_value(); }));
+  // A failure alone has no dump: XLA logs it like that, and a log has its figure.
+  return certain_if(text::any_line_of(head, [](std::string_view line) {
+    const auto found = bfc_line(line);
+    return found && !out_of_memory(found->body) && trim(found->body).find_first_not_of("*x_") != std::string_view::npos;
+  }));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import unittest
 
 from heaps import CliTest
 
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "metric_log")
 FRAGMENTED = "fragmentation"
 LIMIT = "the limit of the process is reached"
 TOO_LITTLE = "too little memory"
@@ -77,6 +78,15 @@ class OutOfMemory(CliTest):
             counters = dict(re.findall(r"counter +oom\.(\w+)(?:\{device=0(?:,pid=461)?\})? = (.*)", info))
             self.assertEqual(counters, figures, name)
             self.assertIn(reason, " ".join(info.split()), name)
+
+    def test_what_pytorch_and_jax_said_on_a_device(self):
+        """Genuine messages, each provoked for another reason."""
+        with open(os.path.join(DATA, "torch-2.11-out-of-memory.txt"), encoding="utf-8") as file:
+            said = dict(re.findall(r"== (.*)\n(.*)\n", file.read()))
+        for name, reason in (("plain", TOO_LITTLE), ("limit", LIMIT), ("pieces", FRAGMENTED), ("more than the device", BEYOND), ("cpu", SAYS_NO_MORE)):
+            self.assertIn(reason, " ".join(self.told(said[name]).split()), name)
+        log = os.path.join(DATA, "jax-0.11-out-of-memory.txt")
+        self.assertEqual(re.findall(r"oom.requested\{device=0\} = (.*)", self.run_it("info", log)[0]), ["64.0 TiB", "4.00 GiB"] * 2)
 
     def test_a_shape_beyond_all_memory_and_a_type_of_no_size_are_no_figures(self):
         for shape, kind in (("9223372036854775807,8", "float"), ("4,-1", "float"), ("4,", "string"), ("4" * 30, "half")):

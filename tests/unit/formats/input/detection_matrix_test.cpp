@@ -110,8 +110,8 @@ const std::map<std::string, std::vector<std::string>>& expected() {
 /// Programs, readmes and figures beside the samples.
 bool is_sample(const std::string& name) {
   static const std::vector<std::string> kEndings = {
-      ".md", ".py",  ".c",   ".cc",  ".cpp", ".go",     ".java",  ".sh",      ".rs",          ".js",
-      ".rb", ".erl", ".php", ".mod", ".jfc", ".txt.xz", ".c.txt", ".cpp.txt", ".expected.txt"};
+      ".md", ".py",  ".c",   ".cc", ".cpp", ".go",  ".java",   ".sh",    ".rs",      ".js",
+      ".rb", ".erl", ".php", ".hs", ".mod", ".jfc", ".txt.xz", ".c.txt", ".cpp.txt", ".expected.txt"};
   for (const std::string& ending : kEndings) {
     if (name.ends_with(ending)) return false;
   }
