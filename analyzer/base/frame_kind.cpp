@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "analyzer/base/frame_rules.hpp"
 #include "analyzer/base/function_name.hpp"
@@ -51,29 +53,81 @@ bool starts_with_any(std::string_view text, Texts known) {
   return std::any_of(known.begin(), known.end(), [&](std::string_view k) { return text.starts_with(k); });
 }
 
-bool fits(const Rule& rule, std::string_view text, std::string_view base) {
-  switch (rule.where) {
-    case Where::name: return text == rule.text;
-    case Where::name_start:
-    case Where::file_start:
-    case Where::module_start: return text.starts_with(rule.text);
-    case Where::file_part: return text.find(rule.text) != std::string_view::npos;
-    case Where::file_end: return text.ends_with(rule.text);
-    case Where::file_base: return base == rule.text;
-    case Where::module_base: return base.starts_with(rule.text);
-  }
-  return false;
-}
-
-std::optional<FrameKind> find(std::string_view text, std::initializer_list<Where> wanted) {
-  const std::string_view base = base_name(text);
-  for (const std::span<const Rule> table : kTables) {
-    for (const Rule& rule : table) {
-      if (std::find(wanted.begin(), wanted.end(), rule.where) == wanted.end()) continue;
-      if (fits(rule, text, base)) return rule.kind;
+/// All rules in the order in which they decide, found by one byte of their text: each text is compared with a few.
+class RuleIndex {
+ public:
+  RuleIndex() {
+    for (const std::span<const Rule> table : kTables) {
+      for (const Rule& rule : table) {
+        of(rule.where, rule.text[key_of(rule)]).push_back(static_cast<std::uint16_t>(rules_.size()));
+        rules_.push_back(&rule);
+      }
     }
   }
-  return std::nullopt;
+
+  /// The kind that the first rule gives which fits and is one of `wanted`.
+  std::optional<FrameKind> find(std::string_view text, std::initializer_list<Where> wanted) const {
+    if (text.empty()) return std::nullopt;
+    const std::string_view base = base_name(text);
+    std::size_t best = rules_.size();
+    for (const Where where : wanted) {
+      switch (where) {
+        case Where::name:
+          look(where, text.front(), best, [&](std::string_view rule) { return text == rule; });
+          break;
+        case Where::name_start:
+        case Where::file_start:
+        case Where::module_start:
+          look(where, text.front(), best, [&](std::string_view rule) { return text.starts_with(rule); });
+          break;
+        case Where::file_end:
+          look(where, text.back(), best, [&](std::string_view rule) { return text.ends_with(rule); });
+          break;
+        case Where::file_base:
+          if (!base.empty()) look(where, base.front(), best, [&](std::string_view rule) { return base == rule; });
+          break;
+        case Where::module_base:
+          if (!base.empty())
+            look(where, base.front(), best, [&](std::string_view rule) { return base.starts_with(rule); });
+          break;
+        case Where::file_part:
+          for (std::size_t i = 1; i < text.size(); ++i)
+            look(where, text[i], best, [&](std::string_view rule) { return text.substr(i - 1).starts_with(rule); });
+          break;
+      }
+    }
+    if (best == rules_.size()) return std::nullopt;
+    return rules_[best]->kind;
+  }
+
+ private:
+  using Numbers = std::vector<std::uint16_t>;
+
+  /// The byte that tells most: parts of a path all begin with a slash.
+  static std::size_t key_of(const Rule& rule) {
+    if (rule.where == Where::file_end) return rule.text.size() - 1;
+    return rule.where == Where::file_part ? 1 : 0;
+  }
+  static std::size_t place(Where where, char key) {
+    return static_cast<std::size_t>(where) * 256 + static_cast<unsigned char>(key);
+  }
+  Numbers& of(Where where, char key) { return by_byte_[place(where, key)]; }
+
+  template <class Fits>
+  void look(Where where, char key, std::size_t& best, Fits fits) const {
+    for (const std::uint16_t number : by_byte_[place(where, key)]) {
+      if (number >= best) return;
+      if (fits(rules_[number]->text)) best = number;
+    }
+  }
+
+  std::vector<const Rule*> rules_;
+  std::array<Numbers, frame_rules::kWheres * 256> by_byte_;
+};
+
+std::optional<FrameKind> find(std::string_view text, std::initializer_list<Where> wanted) {
+  static const RuleIndex index;
+  return index.find(text, wanted);
 }
 
 std::optional<FrameKind> kind_of_name(std::string_view function);

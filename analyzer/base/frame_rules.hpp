@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "analyzer/base/frame_kind.hpp"
@@ -19,6 +20,7 @@ enum class Where : unsigned char {
   module_base,
   module_start
 };
+inline constexpr std::size_t kWheres = 8;
 
 struct Rule {
   Where where;

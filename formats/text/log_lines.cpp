@@ -1,11 +1,19 @@
 #include "formats/text/log_lines.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace snapdiff::formats::text {
 namespace {
 
 constexpr char kEscape = '\x1b';
+
+/// Bytes that no text begins with, several of them: readers of text need not look at lines.
+bool is_binary(std::string_view head) {
+  constexpr std::size_t kLookedAt = 64;
+  const auto is_control = [](char c) { return (c >= 0 && c < '\t') || (c > '\r' && c < ' ' && c != kEscape); };
+  return std::ranges::count_if(head.substr(0, kLookedAt), is_control) > 1;
+}
 
 }  // namespace
 
@@ -55,6 +63,7 @@ std::string_view without_escapes(std::string_view line, std::string& scratch) {
 }
 
 std::string plain_head(std::string_view head) {
+  if (is_binary(head)) return {};
   if (has_prefix(head, kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   std::string scratch;
   return std::string(without_escapes(head, scratch));
