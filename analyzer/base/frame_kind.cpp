@@ -72,9 +72,7 @@ class RuleIndex {
     std::size_t best = rules_.size();
     for (const Where where : wanted) {
       switch (where) {
-        case Where::name:
-          look(where, text.front(), best, [&](std::string_view rule) { return text == rule; });
-          break;
+        case Where::name: look(where, text.front(), best, [&](std::string_view rule) { return text == rule; }); break;
         case Where::name_start:
         case Where::file_start:
         case Where::module_start:

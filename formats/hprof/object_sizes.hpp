@@ -15,7 +15,7 @@ struct ObjectModel {
   /// 0: fields fill the gaps that those of ancestors left; else a place in kByClass, from 1: each class begins after
   /// its ancestors', and gaps between them stay.
   std::uint32_t by_class = 0;
-  std::uint32_t alignment = 8;  ///< bytes; -XX:ObjectAlignmentInBytes
+  std::uint32_t alignment = 8;  ///< bytes, a power of two; -XX:ObjectAlignmentInBytes
   friend bool operator==(const ObjectModel&, const ObjectModel&) = default;
 };
 
@@ -55,7 +55,8 @@ constexpr std::uint64_t size_of(const ObjectModel& model, const Contents& of) {
       model.by_class != 0 && of.ends != nullptr
           ? (*of.ends)[model.by_class - 1]
           : (of.is_array ? model.array_header : model.header) + of.bytes + of.references * model.reference;
-  return (fields + of.more + model.alignment - 1) / model.alignment * model.alignment;
+  // Without a division: ModelVote asks for this a dozen times for each object.
+  return (fields + of.more + model.alignment - 1) & ~(std::uint64_t{model.alignment} - 1);
 }
 
 /// Votes for the model that explains how far objects lie apart: a dump of live objects comes after a
