@@ -101,7 +101,7 @@ class CulpritTable {
   VerdictColumns verdict_;
   ArrowTextLists path_;
   ArrowNumbers<std::int64_t> values_;
-  std::vector<std::int64_t> begin_{0};
+  ArrowValues<std::int64_t> begin_{0};
 };
 
 ArrowTable culprit_table(const snapdiff_answer& answer) {

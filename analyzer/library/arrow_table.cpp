@@ -13,12 +13,12 @@ namespace {
 constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
 
 /// Offsets with 32 bits where they fit. True if they do.
-bool push_offsets(ArrowColumn& column, std::vector<std::int64_t> offsets) {
+bool push_offsets(ArrowColumn& column, ArrowValues<std::int64_t> offsets) {
   if (offsets.back() > kMost32) {
     column.buffers.push_back(arrow_buffer(std::move(offsets)));
     return false;
   }
-  column.buffers.push_back(arrow_buffer(std::vector<std::int32_t>(offsets.begin(), offsets.end())));
+  column.buffers.push_back(arrow_buffer(ArrowValues<std::int32_t>(offsets.begin(), offsets.end())));
   return true;
 }
 
@@ -193,7 +193,7 @@ std::shared_ptr<const ArrowColumn> ArrowDictionary::finish() && {
   return std::make_shared<const ArrowColumn>(std::move(texts_).finish(""));
 }
 
-ArrowColumn dictionary_column(std::string name, std::vector<std::int32_t> numbers,
+ArrowColumn dictionary_column(std::string name, ArrowValues<std::int32_t> numbers,
                               std::shared_ptr<const ArrowColumn> dictionary, bool nullable) {
   ArrowColumn column;
   column.name = std::move(name);
@@ -201,7 +201,9 @@ ArrowColumn dictionary_column(std::string name, std::vector<std::int32_t> number
   column.nullable = nullable;
   column.dictionary = std::move(dictionary);
   ArrowValidity validity;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  std::int32_t signs = 0;
+  for (const std::int32_t number : numbers) signs |= number;
+  for (std::size_t i = 0; signs < 0 && i < numbers.size(); ++i) {
     if (numbers[i] >= 0) continue;
     validity.mark_null(i);
     numbers[i] = 0;
@@ -211,7 +213,7 @@ ArrowColumn dictionary_column(std::string name, std::vector<std::int32_t> number
   return column;
 }
 
-ArrowColumn list_column(std::string name, std::vector<std::int64_t> begin, ArrowColumn child) {
+ArrowColumn list_column(std::string name, ArrowValues<std::int64_t> begin, ArrowColumn child) {
   ArrowColumn column;
   column.name = std::move(name);
   column.length = static_cast<std::int64_t>(begin.size()) - 1;

@@ -32,6 +32,12 @@ const FrameView* own_frame(std::span<const FrameView> frames) {
   return own != frames.end() ? &*own : frames.empty() ? nullptr : &frames.front();
 }
 
+/// A stack and the position of its row in the table.
+struct PlacedStack {
+  StackRef stack;
+  std::uint32_t place = 0;
+};
+
 /// Stacks of many rows as numbers of texts.
 class StackColumns {
  public:
@@ -67,13 +73,13 @@ class StackColumns {
   static constexpr std::uint32_t kNoLeaf = 0xffffffff;
   /// Rows of one thread's turn, in the order of their stacks in memory.
   struct Part {
-    std::span<const std::uint32_t> places;  ///< in the table
-    std::vector<std::int32_t> texts;
-    std::vector<std::uint32_t> lengths;
-    std::vector<std::uint32_t> own;  ///< number of a frame, or kNoLeaf
-    std::vector<Leaf> leaves;        ///< of the rows with kNoLeaf
+    std::span<const PlacedStack> stacks;
+    ArrowValues<std::int32_t> texts;
+    std::vector<std::uint32_t> lengths, own;             ///< of each stack; the number of a frame
+    std::vector<std::pair<std::uint32_t, Leaf>> leaves;  ///< of rows whose frames have no numbers
   };
-  void read_part(std::span<const std::uint32_t> rows, Part& part);
+  void read_part(Part& part);
+  void push_leaves(std::span<const Part> parts);
   void place(std::span<const Part> parts, std::size_t rows);
   /// Functions of one dictionary that share a name share its bytes.
   std::int32_t text_number(const FrameView& view, std::unordered_map<const char*, std::int32_t>& by_name) {
@@ -82,7 +88,8 @@ class StackColumns {
     if (is_first) place->second = texts_.number(view.function);
     return place->second;
   }
-  void read_row(const GrowthRow& row, Part& part, std::vector<std::uint32_t>& numbers, std::vector<FrameView>& frames);
+  void read_stack(const PlacedStack& one, Part& part, std::vector<std::uint32_t>& numbers,
+                  std::vector<FrameView>& frames);
   Leaf leaf(const FrameView* frame) {
     if (frame == nullptr) return {names_.number("[filtered out]"), -1, -1, std::nullopt};
     const auto known = [](ArrowDictionary& texts, std::string_view text) {
@@ -102,38 +109,46 @@ class StackColumns {
   const GrowthReport& report_;
   const NumberedFrames* numbered_;
   ArrowDictionary texts_, names_, files_, modules_;
-  std::mutex guard_;                    ///< of the dictionaries while rows are read
-  std::vector<std::int32_t> text_of_;   ///< by frame, number in texts_
-  std::vector<std::uint8_t> own_;       ///< by frame
-  std::vector<std::uint32_t> leaf_of_;  ///< by frame, in leaves_
+  std::mutex guard_;                       ///< of the dictionaries while rows are read
+  std::vector<std::int32_t> text_of_;      ///< by frame, number in texts_
+  std::vector<std::uint8_t> own_;          ///< by frame
+  ArrowValues<std::uint32_t> own_of_row_;  ///< number of a frame, in leaf_of_
+  std::vector<std::uint32_t> leaf_of_;     ///< by frame, in leaves_
   std::vector<Leaf> leaves_;
-  std::vector<std::int32_t> stack_, name_, file_, module_;
-  std::vector<std::int64_t> begin_{0};
+  ArrowValues<std::int32_t> stack_, name_, file_, module_;
+  ArrowValues<std::int64_t> begin_{0};
   ArrowNumbers<std::int32_t> line_;
 };
 
-/// Positions in `rows`, ordered by the stack: rows are ordered by growth, and stacks far apart in memory cost more than
-/// all else of a table.
-std::vector<std::uint32_t> by_stack(const GrowthReport& report, std::span<const std::uint32_t> rows) {
+/// Rows ordered by the stack: they are ordered by growth, and stacks far apart in memory cost more than all else of a
+/// table. The stack goes along, so that no row is looked at twice.
+std::vector<PlacedStack> by_stack(const GrowthReport& report, std::span<const std::uint32_t> rows) {
   constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<std::uint32_t> places[3], order, others;
+  std::vector<std::uint32_t, LargePages<std::uint32_t>> places[3];
+  std::vector<PlacedStack> order, others;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     const StackRef stack = report.stacks[report.rows[rows[i]].key];
-    std::vector<std::uint32_t>& side = places[stack.side];
+    auto& side = places[stack.side];
     const std::size_t id = index_of(stack.stack);
     if (id >= side.size()) side.resize(std::max(id + 1, side.size() * 2), kNone);
-    (side[id] == kNone ? side[id] : others.emplace_back()) = i;
+    if (side[id] == kNone) {
+      side[id] = i;
+    } else {
+      others.push_back({stack, i});
+    }
   }
   order.reserve(rows.size());
-  for (const auto& side : places)
-    std::copy_if(side.begin(), side.end(), std::back_inserter(order), [](std::uint32_t i) { return i != kNone; });
+  for (std::uint8_t side = 0; side < std::size(places); ++side) {
+    for (std::uint32_t id = 0; id < places[side].size(); ++id)
+      if (places[side][id] != kNone) order.push_back({{StackId{id}, side}, places[side][id]});
+  }
   order.insert(order.end(), others.begin(), others.end());
   return order;
 }
 
-void StackColumns::read_row(const GrowthRow& row, Part& part, std::vector<std::uint32_t>& numbers,
-                            std::vector<FrameView>& frames) {
-  if (numbered_ != nullptr && numbered_->frame_numbers(report_.stacks[row.key], numbers) && !numbers.empty()) {
+void StackColumns::read_stack(const PlacedStack& one, Part& part, std::vector<std::uint32_t>& numbers,
+                              std::vector<FrameView>& frames) {
+  if (numbered_ != nullptr && numbered_->frame_numbers(one.stack, numbers) && !numbers.empty()) {
     const std::size_t first = part.texts.size();
     part.texts.resize(first + numbers.size());
     std::transform(numbers.begin(), numbers.end(), part.texts.begin() + static_cast<std::ptrdiff_t>(first),
@@ -143,65 +158,75 @@ void StackColumns::read_row(const GrowthRow& row, Part& part, std::vector<std::u
     part.own.push_back(own != numbers.end() ? *own : numbers.front());
     return;
   }
-  report_.frames(row, frames);
+  report_.view->frames(one.stack, frames);
   const std::lock_guard lock(guard_);
   for (const FrameView& frame : frames) part.texts.push_back(texts_.number(recorded_frame_text(frame)));
-  part.leaves.push_back(leaf(own_frame(frames)));
+  part.leaves.emplace_back(one.place, leaf(own_frame(frames)));
   part.lengths.push_back(static_cast<std::uint32_t>(frames.size()));
   part.own.push_back(kNoLeaf);
 }
 
-void StackColumns::read_part(std::span<const std::uint32_t> rows, Part& part) {
+void StackColumns::read_part(Part& part) {
   constexpr std::size_t kUsualDepth = 20;  // frames; a longer stack only costs a reallocation
   std::vector<std::uint32_t> numbers;
   std::vector<FrameView> frames;
-  part.texts.reserve(part.places.size() * kUsualDepth);
-  part.lengths.reserve(part.places.size());
-  part.own.reserve(part.places.size());
-  for (const std::uint32_t place : part.places) read_row(report_.rows[rows[place]], part, numbers, frames);
+  part.texts.reserve(part.stacks.size() * kUsualDepth);
+  part.lengths.reserve(part.stacks.size());
+  part.own.reserve(part.stacks.size());
+  for (const PlacedStack& one : part.stacks) read_stack(one, part, numbers, frames);
+  // In a loop of its own, for these places are far apart: the processor waits for many of them at once.
+  for (std::size_t i = 0; i < part.stacks.size(); ++i) {
+    begin_[part.stacks[i].place + 1] = part.lengths[i];
+    own_of_row_[part.stacks[i].place] = part.own[i];
+  }
+}
+
+/// Name, file, line and module of each row; begin_ has the lengths of the stacks and gets their places.
+void StackColumns::push_leaves(std::span<const Part> parts) {
+  for (const Part& part : parts) {
+    for (const auto& [place, leaf] : part.leaves) {
+      own_of_row_[place] = static_cast<std::uint32_t>(leaf_of_.size());
+      leaf_of_.push_back(static_cast<std::uint32_t>(leaves_.size()));
+      leaves_.push_back(leaf);
+    }
+  }
+  for (auto* const column : {&name_, &file_, &module_}) column->reserve(own_of_row_.size() + 2);
+  line_.reserve(own_of_row_.size() + 2);
+  for (const std::uint32_t own : own_of_row_) {
+    std::uint32_t& known = leaf_of_[own];
+    if (known == kNoLeaf) {
+      known = static_cast<std::uint32_t>(leaves_.size());
+      const FrameView frame = numbered_->frame(own);
+      leaves_.push_back(leaf(&frame));
+    }
+    push_leaf(leaves_[known]);
+  }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
 }
 
 /// Brings the parts into the order of the table.
 void StackColumns::place(std::span<const Part> parts, std::size_t rows) {
-  begin_.resize(rows + 1);
-  std::vector<std::uint32_t> leaf_of_row(rows);
-  for (const Part& part : parts) {
-    auto other = part.leaves.begin();
-    for (std::size_t i = 0; i < part.places.size(); ++i) {
-      begin_[part.places[i] + 1] = part.lengths[i];
-      std::uint32_t* const known = part.own[i] == kNoLeaf ? nullptr : &leaf_of_[part.own[i]];
-      if (known == nullptr || *known == kNoLeaf) {
-        const FrameView frame = known == nullptr ? FrameView{} : numbered_->frame(part.own[i]);
-        if (known != nullptr) *known = static_cast<std::uint32_t>(leaves_.size());
-        leaf_of_row[part.places[i]] = static_cast<std::uint32_t>(leaves_.size());
-        leaves_.push_back(known == nullptr ? *other++ : leaf(&frame));
-      } else {
-        leaf_of_row[part.places[i]] = *known;
-      }
-    }
-  }
-  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  stack_.resize(static_cast<std::size_t>(begin_.back()));
+  resize_on_all_cores(stack_, static_cast<std::size_t>(begin_.back()));
   for_each_parallel(parts.size(), rows, [&](std::size_t i) {
     const std::int32_t* text = parts[i].texts.data();
-    for (std::size_t row = 0; row < parts[i].places.size(); ++row) {
-      std::copy_n(text, parts[i].lengths[row], stack_.data() + begin_[parts[i].places[row]]);
+    for (std::size_t row = 0; row < parts[i].stacks.size(); ++row) {
+      std::copy_n(text, parts[i].lengths[row], stack_.data() + begin_[parts[i].stacks[row].place]);
       text += parts[i].lengths[row];
     }
   });
-  for (auto* const column : {&name_, &file_, &module_}) column->reserve(rows + 2);
-  line_.reserve(rows + 2);
-  for (const std::uint32_t leaf : leaf_of_row) push_leaf(leaves_[leaf]);
 }
 
 void StackColumns::read(std::span<const std::uint32_t> rows) {
-  const std::vector<std::uint32_t> order = by_stack(report_, rows);
+  const std::vector<PlacedStack> order = by_stack(report_, rows);
+  begin_.resize(rows.size() + 1);
+  own_of_row_.resize(rows.size());
   std::vector<Part> parts((rows.size() + kRowsTogether - 1) / kRowsTogether);
   for_each_parallel(parts.size(), rows.size(), [&](std::size_t i) {
     const std::size_t first = i * kRowsTogether;
-    parts[i].places = std::span(order).subspan(first, std::min(kRowsTogether, rows.size() - first));
-    read_part(rows, parts[i]);
+    parts[i].stacks = std::span(order).subspan(first, std::min(kRowsTogether, rows.size() - first));
+    read_part(parts[i]);
   });
+  push_leaves(parts);
   place(parts, rows.size());
 }
 
@@ -241,8 +266,7 @@ ArrowColumn values_column(const GrowthReport& report, std::span<const std::uint3
   const std::size_t length = value_count(report);
   ArrowNumbers<std::int64_t> values;
   ArrowValidity lists;
-  std::vector<std::int64_t> begin{0};
-  std::vector<std::int64_t> scratch;
+  ArrowValues<std::int64_t> begin{0};
   std::vector<std::uint8_t> known(length, 1);
   const bool is_series = has_series(report);
   values.reserve(std::min(rows.size() * length, kMostValues));
@@ -270,7 +294,7 @@ ArrowColumn values_column(const GrowthReport& report, std::span<const std::uint3
 void push_verdicts(ArrowTable& table, std::span<const std::uint32_t> rows, std::span<const Verdict> verdicts,
                    std::size_t rest) {
   ArrowDictionary words;
-  std::vector<std::int32_t> word;
+  ArrowValues<std::int32_t> word;
   ArrowNumbers<double> numbers[4];
   for (const std::uint32_t row : rows) {
     const Verdict& verdict = verdicts[row];
@@ -328,7 +352,7 @@ void push_numbers(ArrowTable& table, const GrowthReport& report, std::span<const
   ChangeColumns value, objects;
   ArrowNumbers<double> error;
   ArrowDictionary classes, tiers;
-  std::vector<std::int32_t> row_class, tier;
+  ArrowValues<std::int32_t> row_class, tier;
   const std::size_t count = rows.size() + rest.size();
   value.reserve(count);
   objects.reserve(count);
@@ -366,9 +390,11 @@ ArrowTable rows_table(const GrowthReport& report, const TrendReport* trend) {
   const bool in_own_order = trend == nullptr || trend->order.size() != report.rows.size();
   const std::vector<std::uint32_t> order = in_own_order ? all_rows(report.rows.size()) : trend->order;
   const std::vector<RestRow> rest = rest_rows(report);
-  ArrowTable table;
-  push_names(table, report, order, rest);
-  push_numbers(table, report, order, rest);
+  ArrowTable table, numbers;
+  for_each_parallel(2, order.size(), [&](std::size_t half) {
+    half == 0 ? push_names(table, report, order, rest) : push_numbers(numbers, report, order, rest);
+  });
+  std::move(numbers.begin(), numbers.end(), std::back_inserter(table));
   if (trend == nullptr || trend->verdicts.size() != report.rows.size()) return table;
   push_verdicts(table, order, trend->verdicts, rest.size());
   table.push_back(values_column(report, order, rest.size()));

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -159,11 +160,11 @@ class Page:
             time.sleep(0.02)
         raise RuntimeError(f"never true: {expression}")
 
-    def key(self, key, text=None, code=None):
-        event = {"key": key, "code": code or key, "windowsVirtualKeyCode": {"Enter": 13, "Escape": 27}.get(key, 0)}
-        if text:
-            event["text"] = text
-        self.call("Input.dispatchKeyEvent", dict(event, type="keyDown"))
+    def key(self, key, text=None, code=None, shift=False):
+        """A key as a keyboard sends it: what the browser itself does at it (Tab, Enter on a link) happens too."""
+        event = {"key": key, "code": code or key, "windowsVirtualKeyCode": KEYS.get(key, 0), "modifiers": 8 if shift else 0}
+        text = text or {"Enter": "\r", " ": " "}.get(key)
+        self.call("Input.dispatchKeyEvent", dict(event, type="keyDown", **({"text": text} if text else {})))
         self.call("Input.dispatchKeyEvent", dict(event, type="keyUp"))
 
     def type(self, text):
