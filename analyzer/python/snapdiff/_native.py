@@ -211,10 +211,14 @@ def snapshot_count(snapshots: _Handle) -> int:
     return int(_library.snapdiff_snapshot_count(snapshots.pointer))
 
 
+# One text a name: Python keeps each text that an attribute was looked up by, up to thousands of them.
+_ANSWERS = {"compare": "snapdiff_compare", "judge": "snapdiff_judge", "gate": "snapdiff_gate"}
+
+
 def answer(kind: str, snapshots: _Handle, options: Mapping[str, Any]) -> _Handle:
     """`kind` is compare, judge or gate."""
     out = c_void_p()
-    _call("snapdiff_" + kind, snapshots.pointer, _options(options), ctypes.byref(out))
+    _call(_ANSWERS[kind], snapshots.pointer, _options(options), ctypes.byref(out))
     return _Handle(out.value, _library.snapdiff_answer_free)
 
 
