@@ -49,7 +49,7 @@ _NUMBERS = {"growth", "share", "before", "after"}  # columns to the right; noteb
 
 
 def _table(head: List[str], rows: List[List[str]]) -> str:
-    sides = [f' style="text-align:{"right" if text in _NUMBERS else "left"}"' for text in head]
+    sides = [f' style="text-align:{"right;white-space:nowrap" if text in _NUMBERS else "left"}"' for text in head]
     cells = "".join(f"<th{side}>{escape(text)}</th>" for text, side in zip(head, sides))
     body = "".join("<tr>" + "".join(f"<td{side}>{cell}</td>" for cell, side in zip(row, sides)) + "</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
