@@ -126,6 +126,7 @@ Layout read_layout(json::JsonScanner& json) {
   out.edge_count = place(node_fields, "node_fields", "edge_count");
   out.id = place_of(node_fields, "id");
   out.detachedness = place_of(node_fields, "detachedness");
+  out.trace = place_of(node_fields, "trace_node_id");
   out.edge_width = edge_fields.size();
   out.edge_type = place(edge_fields, "edge_fields", "type");
   out.name_or_index = place(edge_fields, "edge_fields", "name_or_index");

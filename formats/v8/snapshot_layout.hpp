@@ -24,6 +24,7 @@ struct Layout {
   std::size_t self_size = kAbsent;
   std::size_t edge_count = kAbsent;
   std::size_t detachedness = kAbsent;
+  std::size_t trace = kAbsent;
   std::size_t edge_width = 0;
   std::size_t edge_type = kAbsent;
   std::size_t name_or_index = kAbsent;

@@ -22,6 +22,18 @@ class TypeTable {
   /// Counts a node of `bytes` and gives its row. False in `fits` when a sum leaves 64 bits.
   std::uint32_t add(std::uint32_t type, std::uint32_t name, std::int64_t bytes, bool& fits);
 
+  /// Of the nodes of a row these get rows of their own, which the caller adds.
+  void leave_out(std::uint32_t row, std::int64_t count, std::int64_t bytes) {
+    rows_[row].elsewhere += count;
+    rows_[row].bytes_elsewhere += bytes;
+  }
+  /// What the nodes of a row are called.
+  template <class StringOf>
+  std::string called(std::uint32_t row, const SnapshotBuilder& builder, StringOf string_of) const {
+    const Row& kind = rows_[row];
+    return shown(kind, builder, unnamed_row_[kind.type] == kNamed ? string_of(kind.name) : StringId{});
+  }
+
   /// Rows of the graph's table for the rows of this one: kinds whose names turn out equal become one.
   /// `string_of` gives the text of a row of the string table. Adds the snapshot's rows, too.
   template <class StringOf>
@@ -38,8 +50,10 @@ class TypeTable {
     std::uint32_t name = 0;
     std::int64_t count = 0;
     std::int64_t bytes = 0;
+    std::int64_t elsewhere = 0, bytes_elsewhere = 0;  // within the two above
   };
   static constexpr std::uint32_t kNamed = 0xffffffffU;
+  std::string shown(const Row& kind, const SnapshotBuilder& builder, StringId name) const;
   std::vector<std::uint32_t> merge(SnapshotBuilder& builder, ObjectTypeTable& out,
                                    const std::vector<StringId>& names) const;
 

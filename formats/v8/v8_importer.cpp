@@ -12,8 +12,10 @@
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
+#include "formats/v8/allocation_traces.hpp"
 #include "formats/v8/snapshot_layout.hpp"
 #include "formats/v8/type_table.hpp"
 #include "formats/v8/used_strings.hpp"
@@ -112,11 +114,19 @@ class HeapReader {
       once_behind(strings_read_, edges_read_, "edges");
       read_strings();
       strings_read_ = true;
+    } else if (key == "trace_function_infos" && has_traces()) {
+      traces_.read_functions(json_,
+                             [this](std::uint64_t row, std::uint64_t offset) { return string_row(row, offset); });
+    } else if (key == "trace_tree" && has_traces()) {
+      traces_.read_tree(json_);
     } else {
       json_.token();
       json_.skip_value();
     }
   }
+
+  /// Whether nodes say where they were allocated, and strings are still to come.
+  bool has_traces() const { return !traces_.empty() && !strings_read_; }
 
   /// One row of `width` numbers; whether another follows.
   bool read_row(std::size_t width, std::string_view array) {
@@ -184,6 +194,7 @@ class HeapReader {
                        row_offset);
       }
       push_node(row, bytes, edges);
+      if (layout.trace != Layout::kAbsent) traces_.add(row, values_[layout.trace], bytes);
       if (has_id) {
         grow(graph.id, layout.nodes);
         graph.id.push_back(values_[layout.id]);
@@ -324,6 +335,20 @@ class HeapReader {
     finish_roots(graph);
   }
 
+  /// Nodes of a timeline: the kind, called by the functions that allocated them.
+  void add_traced_rows() {
+    const auto string_of = [this](std::uint32_t row) { return string_id(row); };
+    std::vector<FrameId> frames;
+    for (const AllocationTraces::Sum& sum : traces_.sums()) {
+      types_->leave_out(sum.kind, sum.count, sum.bytes);
+      const std::string type = types_->called(sum.kind, builder_, string_of);
+      frames.assign(1, builder_.frame({.function = builder_.function(type)}));
+      traces_.add_frames(sum.trace, frames, builder_, string_of);
+      const std::int64_t values[] = {sum.count, sum.bytes};
+      builder_.add_row(builder_.stack(frames), builder_.labels({text_label(builder_, "type", type)}), values);
+    }
+  }
+
   Snapshot finish() {
     builder_.add_heap_columns();
     SnapshotFacts& facts = builder_.facts();
@@ -331,6 +356,7 @@ class HeapReader {
     facts.sampling = Sampling::exact;
 
     ObjectGraph& graph = *graph_;
+    add_traced_rows();
     const std::vector<std::uint32_t> type_row =
         types_->finish(builder_, graph.types, [this](std::uint32_t row) { return string_id(row); });
     for (std::uint32_t& type : graph.type) type = type_row[type];
@@ -350,6 +376,7 @@ class HeapReader {
   std::optional<Layout> layout_;
   std::optional<TypeTable> types_;
   UsedStrings used_;
+  AllocationTraces traces_;
   std::vector<std::uint32_t> string_ids_;  // by row of the string table
   std::array<std::uint64_t, Layout::kMostFields> values_{};
   std::int64_t detached_ = 0;
@@ -366,8 +393,7 @@ Match sniff_v8(std::string_view head) {
 
 constexpr Format kV8{
     .info = {"v8-heapsnapshot", "heap snapshot of V8 (Node, Chrome, Deno): objects and who holds them",
-             "*.heapsnapshot, *.heaptimeline",
-             "contents of strings and numbers; allocation stacks (trace_tree), samples and source locations"},
+             "*.heapsnapshot, *.heaptimeline", "contents of strings and numbers; samples and source locations"},
     .sniff = sniff_v8,
     .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, HeapReader(in).read()); }};
 

@@ -68,6 +68,23 @@ class Genuine(CliTest):
                      (("inuse_space", "eb"), ("inuse_objects", "ebk"), ("alloc_space", "tb"), ("alloc_objects", "tbk"))}
             self.assertEqual({key: self.told("valgrind", "rust-dhat", name)["totals"][key] for key in total}, total)
 
+    def test_a_timeline_of_v8_says_where_its_objects_were_allocated(self):
+        """Its trace_tree was left out: an object had no stack."""
+        fields = '"node_fields":["type","name","id","self_size","edge_count","trace_node_id","detachedness"],"node_types":[["hidden","array","string","object"],"string"]'
+        edges = '"edge_fields":["type","name_or_index","to_node"],"edge_types":[["context","element","property"],"string_or_number","node"]'
+        head = '{"snapshot":{"meta":{%s,%s},"node_count":4,"edge_count":3},"nodes":[' % (fields, edges)
+        nodes = "3,0,1,0,3,0,0,3,1,3,40,0,3,0,3,1,5,40,0,3,0,3,1,7,40,0,0,0"
+        tail = ('],"edges":[1,0,7,1,1,14,1,2,21],"trace_function_infos":[0,2,0,0,0,0,4,3,4,1,7,3,6,5,4,1,20,1],"trace_tree":[1,0,0,0,[2,2,0,0,[3,1,2,80,[]]]],'
+                '"samples":[],"strings":["","Session","(root)","open","/srv/app.js","serve"]}')
+        with open(os.path.join(self.folder, "a.heaptimeline"), "w", encoding="utf-8") as file:
+            file.write(head + nodes + tail)
+        out = json.loads(self.run_it(os.path.join(self.folder, "a.heaptimeline"), "--as", "json", "--db", ":memory:")[0])
+        stacks = {tuple((frame["function"], frame["line"]) for frame in row["stack"]): row["value"] for row in out["rows"] if row["value"]}
+        self.assertEqual(stacks, {(("Session", None), ("open", 7), ("serve", 20)): 80, (("Session", None),): 40})
+        with open(os.path.join(self.folder, "a.heaptimeline"), "w", encoding="utf-8") as file:
+            file.write(head + nodes + tail.replace("[3,1,2,80,[]]", "[2,1,2,80,[]]"))
+        self.assertIn("trace_tree: id 2 is there twice", self.run_it("info", "a.heaptimeline", code=2)[1])
+
     def test_stacks_of_leaks_on_old_systems_have_names_alone(self):
         """Mac OS X 10.6 printed no addresses: the leak had no stack."""
         with open(os.path.join(self.folder, "leaks.txt"), "w", encoding="utf-8") as file:

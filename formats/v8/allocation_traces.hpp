@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/number_rows.hpp"
+#include "formats/json/json_scanner.hpp"
+
+namespace snapdiff::formats::v8 {
+
+/// Where the nodes of a timeline were allocated: `trace_function_infos` and `trace_tree`. Texts are rows of the string
+/// table, which comes later.
+class AllocationTraces {
+ public:
+  /// Nodes of one row of TypeTable that one place allocated.
+  struct Sum {
+    std::uint32_t kind = 0;
+    std::uint64_t trace = 0;
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+  };
+
+  /// Counts a node; `trace` is 0 where its allocation was not recorded.
+  void add(std::uint32_t kind, std::uint64_t trace, std::int64_t bytes);
+  bool empty() const { return sums_.empty(); }
+  const std::vector<Sum>& sums() const { return sums_; }
+
+  /// Consume the arrays. `string_row(row, offset)` notes that a row of the string table is used. Throw Failure.
+  template <class StringRow>
+  void read_functions(json::JsonScanner& json, StringRow string_row) {
+    Function function;
+    json.each_item([&](std::size_t i) {
+      const std::size_t field = i % kFunctionFields;
+      const std::uint64_t offset = json.offset();
+      const std::uint64_t value = json.number();
+      if (field == kName) function.name = static_cast<std::uint32_t>(string_row(value, offset));
+      if (field == kScript) function.script = static_cast<std::uint32_t>(string_row(value, offset));
+      if (field == kLine) function.line = position(value);
+      if (field == kColumn) {
+        function.column = position(value);
+        functions_.push_back(function);
+      }
+    });
+  }
+  void read_tree(json::JsonScanner& json) { read_children(json, kNoParent, 0); }
+
+  /// The calls that led to a place, innermost first, without the root.
+  template <class StringOf>
+  void add_frames(std::uint64_t trace, std::vector<FrameId>& frames, SnapshotBuilder& builder,
+                  StringOf string_of) const {
+    for (std::uint32_t at = ids_.find(trace); at < nodes_.size() && nodes_[at].parent != kNoParent;
+         at = nodes_[at].parent) {
+      if (nodes_[at].function >= functions_.size()) continue;
+      const Function& of = functions_[static_cast<std::size_t>(nodes_[at].function)];
+      const StringId given = string_of(of.name);
+      const StringId name = given == StringId{} ? builder.string("(anonymous)") : given;
+      FrameSpec spec;
+      spec.function = builder.function(name, name, string_of(of.script), of.line);
+      spec.line = of.line;
+      spec.column = of.column;
+      frames.push_back(builder.frame(spec));
+    }
+  }
+
+ private:
+  /// Of a row of trace_function_infos: function_id, name, script_name, script_id, line, column. Line and column count
+  /// from 1 and are those where the function begins.
+  static constexpr std::size_t kFunctionFields = 6, kName = 1, kScript = 2, kLine = 4, kColumn = 5;
+  static constexpr std::uint32_t kNoParent = 0xffffffffU;
+
+  struct Function {
+    std::uint32_t name = 0, script = 0;
+    std::int32_t line = 0, column = 0;
+  };
+  struct Node {
+    std::uint64_t function = 0;
+    std::uint32_t parent = kNoParent;
+  };
+
+  static std::int32_t position(std::uint64_t value);
+  void read_children(json::JsonScanner& json, std::uint32_t parent, std::size_t depth);
+
+  std::vector<Sum> sums_;
+  HashIndex index_;  // of sums_
+  std::vector<Function> functions_;
+  std::vector<Node> nodes_;  // by row of ids_
+  NumberRows ids_;
+};
+
+}  // namespace snapdiff::formats::v8
