@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/default_metric.hpp"
 #include "analyzer/gate/check_gate.hpp"
 #include "analyzer/gate/claims.hpp"
 #include "analyzer/gate/leak_id.hpp"
@@ -158,21 +159,25 @@ class Checker {
     finding.measured = measured;
     finding.least = least;
     const std::size_t snapshots = report_.trend.series.steps.size();
-    const bool open = is_open(budget, finding.verdict, snapshots);
+    // No lost byte is a cache that fills: what does not grow steadily may still be a leak.
+    const bool lost = overall_.metric == kLostSpace && asks_whether_suspects_grow(budget);
+    const bool open = lost ? finding.verdict.word != "GROWING" : is_open(budget, finding.verdict, snapshots);
     const bool claimed = open || is_claimed(budget, finding.verdict.word);
     bool exceeds = least > finding.allowed;
     if (is_rate(budget) && budget.amount == 0) {
       const double rise = finding.verdict.slope * (static_cast<double>(snapshots) - 1);
       const bool below_page = overall_.unit == "bytes" && std::max(rise, claimed_together_) < kLeastRise;
-      exceeds = (least > 0 || (measured > 0 && finding.verdict.by_objects)) && !below_page;
+      exceeds = lost && open ? growth.value >= kLeastRise
+                             : (least > 0 || (measured > 0 && finding.verdict.by_objects)) && !below_page;
     }
     // However straight a sampled rise is: both ends may differ so by their samples alone.
     const bool by_sampling = is_rate(budget) && growth.value <= kDeviations * growth.error;
     exceeds = exceeds && !by_sampling;
     finding.outcome = !claimed || !exceeds ? Outcome::within : open ? Outcome::unjudged : Outcome::broken;
     if (open && exceeds) {
-      finding.note =
-          "may be chance: " + std::to_string(2 * kJudgedFrom) + " snapshots decide, found " + std::to_string(snapshots);
+      finding.note = lost ? "lost bytes that grow, not steadily"
+                          : "may be chance: " + std::to_string(2 * kJudgedFrom) + " snapshots decide, found " +
+                                std::to_string(snapshots);
     } else if (claimed && !exceeds && measured > finding.allowed) {
       finding.note = budget.amount == 0 && is_rate(budget) && least > 0 && !by_sampling
                          ? "less than 4 KiB over the series"

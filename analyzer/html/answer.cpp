@@ -25,7 +25,7 @@ std::string matched_figure(const GrowthReport& growth_report) {
   const std::string share =
       all > 0 ? percent_text(std::llround(matched * 1e6), std::llround(all * 1e6), kGlyphs) : "n/a";
   return figure("matched in both", share,
-                growth_report.exact       ? "of the bytes; exact, every allocation recorded"
+                growth_report.exact       ? "of the bytes; exact, not sampled"
                 : growth_report.has_error ? "of the bytes; \u00b1 is one standard deviation"
                                           : "of the bytes; sampling error unknown",
                 "figure-matched");

@@ -102,7 +102,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
                " " + std::string(document::tier_words(static_cast<MatchTier>(tier)));
     }
     term("Stacks matched", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
-    term("Sampling", g.exact       ? "every allocation recorded: figures are exact"
+    term("Sampling", g.exact       ? "not sampled: figures are exact"
                      : g.rounded   ? "values are rounded by their source; \u00b1 is one standard deviation of that"
                      : g.has_error ? "sampled; \u00b1 is one standard deviation of the growth"
                                    : "the inputs do not say how they sampled");

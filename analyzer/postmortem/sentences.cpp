@@ -14,7 +14,7 @@ namespace {
 std::size_t number_of(const Postmortem& report, std::size_t index) { return report.trend.left_out + index + 1; }
 
 std::string sampling_text(const GrowthReport& report) {
-  if (report.exact) return "every allocation was recorded, the figures are exact";
+  if (report.exact) return "nothing was sampled, the figures are exact";
   const std::string periods = sampling_periods(report, kPageNumbers);
   if (periods.empty()) return "how the values were sampled is not known";
   return "sampled every " + periods + ", values scaled";

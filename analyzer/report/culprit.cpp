@@ -7,6 +7,7 @@
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/words.hpp"
 #include "analyzer/report/frame_names.hpp"
+#include "analyzer/report/headline.hpp"
 #include "analyzer/report/report.hpp"
 #include "analyzer/report/text_tools.hpp"
 #include "snapdiff/story.hpp"
@@ -70,7 +71,7 @@ class CulpritText {
       text +=
           " " + std::string(glyphs_.plus_minus) + " " + value(static_cast<std::int64_t>(std::llround(culprit_.error)));
     if (report_.has_objects) text += ", " + counted(culprit_.objects.growth(), "object", {}, true);
-    line("in use", text + ")");
+    line(metric_label(report_.metric), text + ")");
     if (!culprit_.text.share.empty())
       line("share", plain_text(Span{culprit_.text.share, false}, style_.utf8) +
                         (change.growth() < 0 ? " of what was freed" : " of what grew"));

@@ -40,7 +40,7 @@ HeadLine total_line(const GrowthReport& report, const Style& style, const Glyphs
 }
 
 std::string sampling_words(const GrowthReport& report, bool brief) {
-  if (report.exact) return brief ? "exact" : "exact, every allocation recorded";
+  if (report.exact) return brief ? "exact" : "exact, not sampled";
   const std::string periods = sampling_periods(report);
   if (periods.empty()) return "sampling not known";
   return brief ? "sampled every " + periods : "sampled every " + periods + ", values scaled";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/base/default_metric.hpp"
 #include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
@@ -151,6 +152,7 @@ namespace {
 /// How bytes of a metric are held, behind their amount.
 std::string held_text(const std::string& metric) {
   if (metric == "inuse_space") return " in use";
+  if (metric == kLostSpace) return " lost";
   if (metric == "alloc_space") return " allocated, freed or not";
   if (metric == "rss") return " resident";
   if (metric == "committed" || metric == "used") return ' ' + metric;

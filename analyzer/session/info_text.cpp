@@ -15,7 +15,7 @@ namespace {
 
 std::string sampling_text(const SnapshotFacts& facts) {
   switch (facts.sampling) {
-    case Sampling::exact: return "none: every allocation recorded";
+    case Sampling::exact: return "none: values are exact";
     case Sampling::poisson: return "one sample every " + bytes_text(facts.period) + " on average, scaled";
     case Sampling::unknown: return "not in the file";
   }

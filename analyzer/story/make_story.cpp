@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "analyzer/base/default_metric.hpp"
@@ -42,11 +43,30 @@ double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
   return moved;
 }
 
+/// Beside much that is RISING a leak may be slight: what is GROWING and in no part is walked by itself.
+void add_growing(const Evidence& evidence, const Weights& weights, std::vector<Part>& parts) {
+  Weights left = weights;
+  left.all = 0;
+  double growing = 0;
+  for (std::uint32_t p = 0; p < left.weight.size(); ++p) {
+    if (evidence.explained.verdict_of(p).word != "GROWING") left.weight[p] = 0;
+    growing += left.weight[p];
+  }
+  for (const Part& part : parts) {
+    for (const std::uint32_t p : part.paths) left.weight[p] = 0;
+  }
+  for (const double weight : left.weight) left.all += weight;
+  if (left.all < kLeastShare * growing) return;
+  std::vector<Part> more = find_parts(evidence.paths, left);
+  std::move(more.begin(), more.end(), std::back_inserter(parts));
+}
+
 /// `moved`: gets the growth of parts that are left out because their function did not grow.
 std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole,
                                   std::int64_t* moved = nullptr) {
   std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
                                                        : find_parts(evidence.paths, weights);
+  if (!evidence.paths.are_types()) add_growing(evidence, weights, parts);
   const double dropped = evidence.paths.are_types() ? 0 : drop_moved(evidence.paths, parts);
   if (moved != nullptr) *moved = std::llround(dropped);
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);

@@ -25,12 +25,10 @@ void add(Leaked& sum, const Leaked& more) {
 
 }  // namespace
 
-LeakCheck::LeakCheck(Reachable reachable) : has_reachable_(reachable == Reachable::listed) {
+LeakCheck::LeakCheck() {
   builder_.add_heap_columns();
-  if (has_reachable_) {
-    builder_.add_column({"lost_objects", "count"});
-    builder_.add_column({"lost_space", "bytes"});
-  }
+  builder_.add_column({"lost_objects", "count"});
+  builder_.add_column({"lost_space", "bytes"});
   facts().sampling = Sampling::exact;
 }
 
@@ -72,8 +70,7 @@ void LeakCheck::close_record() {
 void LeakCheck::add_row(StackId stack, std::string_view kind, Leaked leaked) {
   const bool is_lost = kind != kStillReachable;
   const std::int64_t values[] = {leaked.blocks, leaked.bytes, is_lost ? leaked.blocks : 0, is_lost ? leaked.bytes : 0};
-  builder_.add_row(stack, kind.empty() ? LabelSetId{} : kind_labels(kind),
-                   std::span(values).first(has_reachable_ ? 4 : 2));
+  builder_.add_row(stack, kind.empty() ? LabelSetId{} : kind_labels(kind), values);
 }
 
 /// Without its own records the indirect memory is known by the record that it is lost with.

@@ -19,15 +19,12 @@ struct Leaked {
   std::int64_t blocks = 0;
 };
 
-/// Whether a check also lists memory that the program still reaches at its end. Then lost_objects and lost_space hold
-/// what it does not reach: that alone is what a leak check is about.
-enum class Reachable : std::uint8_t { listed, not_listed };
-
 /// One leak check while it is read: records with their stacks, then what the summary says of each
-/// kind. The columns are inuse_objects and inuse_space, and those of Reachable; the kind is the label `kind`.
+/// kind. The columns are inuse_objects and inuse_space, and lost_objects and lost_space: what the program does not
+/// reach at its end, which alone is what a leak check is about. The kind is the label `kind`.
 class LeakCheck {
  public:
-  explicit LeakCheck(Reachable reachable);
+  LeakCheck();
 
   SnapshotBuilder& builder() { return builder_; }
   SnapshotFacts& facts() { return builder_.facts(); }
@@ -69,10 +66,9 @@ class LeakCheck {
   Leaked leaked_;
   std::int64_t indirect_ = 0;                                ///< of the open record
   std::vector<std::pair<StackId, std::int64_t>> indirects_;  ///< bytes lost with records
-  bool has_reachable_;
-  bool has_root_ = false;    ///< the open record's stack does not end before main
-  std::uint64_t cut_ = 0;    ///< records whose stacks do
-  std::size_t deepest_ = 0;  ///< frames of these
+  bool has_root_ = false;                                    ///< the open record's stack does not end before main
+  std::uint64_t cut_ = 0;                                    ///< records whose stacks do
+  std::size_t deepest_ = 0;                                  ///< frames of these
   std::uint64_t records_ = 0;
   bool record_open_ = false;
 };

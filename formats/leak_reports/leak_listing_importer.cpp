@@ -60,7 +60,7 @@ class LeakListing final : public text::ReportLog, private ListingSink {
   LeakCheck& check() override { return *check_; }
   void open(std::string_view tool) override {
     if (is_open()) close();
-    check_ = std::make_unique<LeakCheck>(Reachable::not_listed);
+    check_ = std::make_unique<LeakCheck>();
     check_->facts().producer = tool;
     check_->facts().format_detail = tool;
   }

@@ -73,7 +73,7 @@ class MemcheckText final : public text::ReportLog {
   }
 
   LeakCheck& check(Process& p) {
-    if (!p.check) p.check = std::make_unique<LeakCheck>(Reachable::listed);
+    if (!p.check) p.check = std::make_unique<LeakCheck>();
     return *p.check;
   }
 

@@ -263,7 +263,7 @@ class MemcheckXml {
     const std::int64_t number = told ? told->number : last_number_ + 1;
     if (check_ && number <= last_number_) close();
     last_number_ = number;
-    if (!check_) check_ = std::make_unique<LeakCheck>(Reachable::listed);
+    if (!check_) check_ = std::make_unique<LeakCheck>();
     check_->open_record(kind, leaked, told ? told->indirect : 0);
     for (const Frame& frame : error_.frames) add_frame(frame);
     check_->close_record();
@@ -281,7 +281,7 @@ class MemcheckXml {
   }
 
   void close() {
-    if (!check_) check_ = std::make_unique<LeakCheck>(Reachable::listed);
+    if (!check_) check_ = std::make_unique<LeakCheck>();
     SnapshotFacts& facts = check_->facts();
     facts.pid = pid_;
     facts.command_line = command_;

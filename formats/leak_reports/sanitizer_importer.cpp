@@ -204,7 +204,7 @@ class SanitizerLog final : public text::ReportLog {
   }
 
   void open() {
-    check_ = std::make_unique<LeakCheck>(Reachable::not_listed);
+    check_ = std::make_unique<LeakCheck>();
     check_->facts().producer = "LeakSanitizer";
     begun_at_ = lines_.line_offset();
   }

@@ -290,6 +290,36 @@ class Gate(CliTest):
         self.assertIn("may be chance: 16 snapshots decide, found 8", out)
         self.run_it("gate", "heaps", "--budget", "30000/step", code=0)
 
+    def test_a_slight_leak_beside_a_large_rise(self):
+        """Of +4.6 MiB that wander upwards a steady 145 KiB is 3 %: GROWING stands before RISING, however slight it is."""
+        wanders = (585, 352, 574, 1240, 2096, 3097, 3027, 3203, 3826, 3851, 3139, 2773, 3058, 2273, 2347, 2812, 2639, 3622, 3101,
+                   3841, 3686, 3361, 4024, 4580, 5056, 5010, 4827, 5127, 5285, 5218)  # KiB
+        for i, size in enumerate(wanders):
+            rows = [(["attach", "serve", "main"], [10, size << 10]), (["stage", "work", "main"], [10 + i, 100000 + 5000 * i]), (["keep", "main"], [1, 9 << 20])]
+            self.write("s.%02d.pb.gz" % i, pprof(INUSE, rows))
+        names = ["s.%02d.pb.gz" % i for i in range(len(wanders))]
+        out, _ = self.run_it("gate", *names, "--as", "json", "--db", ":memory:", code=1)
+        self.assertEqual([(one["name"].split(" ")[0], one["verdict"]) for one in json.loads(out)["findings"]], [("stage", "GROWING"), ("attach", "RISING")])
+        found = json.loads(self.run_it("trend", *names, "--as", "json", "--db", ":memory:")[0])["story"]
+        self.assertEqual((found["headline"]["verdict"], found["culprits"][0]["name"]), ("GROWING", "stage"))
+
+    def test_lost_bytes_are_lost_whatever_their_course(self):
+        """LeakSanitizer lists what is lost: growth that no verdict calls a climb is not passed, and nobody says "in use"."""
+        def reports(tag, sizes):
+            for i, size in enumerate(sizes):
+                self.write("%s.%02d.txt" % (tag, i), "==7==ERROR: LeakSanitizer: detected memory leaks\n\nDirect leak of %d byte(s) in 10 object(s) allocated from:\n"
+                           "    #0 0x1 in malloc /a/malloc.cc:1\n    #1 0x2 in put_batch /a/put.cc:7:3\n    #2 0x3 in main /a/main.cc:2:1\n\n"
+                           "SUMMARY: LeakSanitizer: %d byte(s) leaked in 10 allocation(s).\n" % (size, size))
+            return ["%s.%02d.txt" % (tag, i) for i in range(len(sizes))]
+        course = (1548, 1245, 1826, 1777, 1982, 2031, 2064, 2023, 2244, 3112, 3260, 3072)
+        names = reports("a", [1000 * size for size in course])
+        out, _ = self.run_it("gate", *names, "--db", ":memory:", code=2)
+        self.assertTrue(out.startswith("NOT JUDGED"), out)
+        out, _ = self.run_it("trend", *names, "--db", ":memory:")
+        self.assertRegex(out, r"(?m)^lost +1\.48 MiB")
+        self.assertNotIn("in use", out)
+        self.run_it("gate", *reports("b", course), "--db", ":memory:")  # less than a page
+
     def test_names_are_printable_in_markdown(self):
         for i in range(12):
             self.write("a.%02d.pb.gz" % i, pprof(INUSE, [(["le\x1b[31mak\u202e\x00", "main"], [i, 100000 + 30000 * i]), (["keep"], [1, 500000])]))

@@ -82,7 +82,7 @@ class OneDump(CliTest):
 
     def test_whatever_the_bytes_are_called(self):
         for name, held in (("process_table/kubectl-top.txt", "of memory"), ("proc_text/smaps.1", "resident"),
-                           ("runtime_state/node-report.json", "used"), ("leak_reports/heap-checker.txt", "in use")):
+                           ("runtime_state/node-report.json", "used"), ("leak_reports/heap-checker.txt", "lost")):
             out = self.report(name)
             self.assertRegex(out.splitlines()[0], r"^[0-9.]+ [KMG]?i?B %s" % held, name)
             self.assertIn("one snapshot shows no growth", " ".join(out.split()))

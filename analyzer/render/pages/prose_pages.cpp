@@ -156,7 +156,7 @@ std::vector<ValueLine> sums(const GrowthReport& report) {
                    report.exact                ? "0"
                    : known && report.has_error ? q.value(std::llround(report.total_error))
                                                : "n/a",
-                   report.exact        ? "every allocation was recorded"
+                   report.exact        ? "nothing was sampled"
                    : !report.has_error ? "how far sampling may mislead is not known"
                    : report.rounded    ? "by rounding in the source"
                                        : "one standard deviation by sampling",

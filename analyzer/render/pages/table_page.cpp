@@ -77,7 +77,7 @@ GrowthTable stack_table(const Story& story, const std::vector<std::size_t>& rows
   table.report = &story.overall;
   table.verdicts = story.verdicts.empty() ? nullptr : &story.verdicts;
   table.title = "Growth per stack, first \u2192 last";
-  table.remark = story.overall.exact       ? "largest change first; \u00b10 because every allocation was recorded"
+  table.remark = story.overall.exact       ? "largest change first; \u00b10 because nothing was sampled"
                  : story.overall.has_error ? "largest change first; \u00b1 is one standard deviation; ~ may be chance"
                                            : "largest change first; how far sampling may mislead is not known";
   table.before = "first";

@@ -294,6 +294,12 @@ def judge_visible(truth, form, plan, rate, heap, recorded):
         culprit["weak"] = weak
 
 
+def share_of_objects(program):
+    """What leaks, of all objects at the end: for lists that count objects and know no bytes."""
+    grown = sum(len(g.parts) * (g.counts[-1] - g.counts[0]) for g in program.groups if g.leak is not None)
+    return grown / max(1, sum(len(g.parts) * g.counts[-1] for g in program.groups))
+
+
 def draw_case(seed, plan, attempt):
     """The run of a case with its truth. The rate of a pair seconds apart is that of a live Go service."""
     rng, form = random.Random(f"{seed}:{plan.id}:{attempt}"), FORMATS[plan.format]
@@ -312,7 +318,7 @@ def draw_case(seed, plan, attempt):
             plain_places(truth, run.recorded)
         heap = sum(total(r.live[-1])[1] for r in run.recorded)
     judge_visible(truth, form, plan, rate, heap, run.recorded)
-    truth["leak_share"] = sum(c["seen_growth"] for c in truth["culprits"]) / max(1, heap)
+    truth["leak_share"] = share_of_objects(program) if plan.format == "objgraph" else sum(c["seen_growth"] for c in truth["culprits"]) / max(1, heap)
     return run, truth
 
 
