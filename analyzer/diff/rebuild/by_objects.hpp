@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+
+#include "analyzer/diff/rebuild/build_pair.hpp"
+#include "analyzer/diff/rebuild/row_union.hpp"
+
+namespace snapdiff::diff::rebuild {
+
+/// Merges rows that lines or frames may have taken for each other, where the sizes and numbers of their objects say
+/// that what one held is in the other now: lines that changed places, a new site in the line of an old one, a frame
+/// that an optimiser leaves out. Coarse, and not wrong. Rows that differ in the same places speak for each other.
+/// `s`: the older side of `pair`. Without counts of objects nothing is done.
+void merge_by_objects(const Comparison& c, std::size_t s, BuildPair& pair, RowUnion& rows);
+
+}  // namespace snapdiff::diff::rebuild
