@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/hash.hpp"
@@ -349,10 +350,11 @@ Explained explain(GrowthPaths& paths, const SumJudge& judge, std::span<const Ver
   std::vector<std::uint8_t> grew(paths.size()), shrank(paths.size()), chosen(paths.size(), 0);
   const StackView& view = *paths.report().view;
   for (std::size_t p = 0; p < paths.size(); ++p) {
-    // What stands for many stacks, or for none, is nobody's function.
-    const bool pseudo = view.function(paths.functions(paths[p]).back()).pseudo;
-    grew[p] = paths[p].growth > 0 && out.moved[p] == 0 && !pseudo;
-    shrank[p] = paths[p].growth < 0 && !pseudo;
+    // A pseudo frame stands for many stacks or for none; dead space stands for no object.
+    const FrameView last = view.function(paths.functions(paths[p]).back());
+    const bool nameless = last.pseudo || last.function == kDeadSpace;
+    grew[p] = paths[p].growth > 0 && out.moved[p] == 0 && !nameless;
+    shrank[p] = paths[p].growth < 0 && !nameless;
   }
   // Lost bytes cannot be a cache that fills: all of their growth is a leak.
   if (judge.is_judged() && paths.report().metric != kLostSpace) {

@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t kMostCulprits = 5;
 constexpr double kEnough = 0.9;         // of what has to be explained
 constexpr std::size_t kMostOthers = 3;  // levelled, freed
-constexpr double kSpeaks = 0.1;         // of the explained growth: a culprit whose verdict may be the headline's
 constexpr double kStays = 0.5;  // of a part's growth: less of it in all of its function moved there from elsewhere
 constexpr double kMostUnnamed = 0.5;  // of all growth: so much without a stack is said first
 
@@ -209,16 +208,15 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
       return !culprit.path.empty() && is_function(culprit.path.back(), c.path.back());
     });
   };
-  std::erase_if(story.levelled, [&](const Culprit& c) { return c.share < kWorthSaying || is_said(c); });
+  std::erase_if(story.levelled,
+                [&](const Culprit& c) { return c.share < kWorthSaying || c.verdict.minor || is_said(c); });
   if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
   if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
   for (std::size_t p = 0; p < evidence.paths.size(); ++p) {
     if (explained.moved[p] != 0) story.moved += evidence.paths[p].growth;
   }
   for (const Culprit& culprit : story.culprits) {
-    const bool first = &culprit == &story.culprits.front();
-    const bool speaks = first || static_cast<double>(culprit.growth()) >= kSpeaks * story.explained;
-    if (speaks && document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
+    if (document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
       story.verdict = culprit.verdict.word;
   }
 }

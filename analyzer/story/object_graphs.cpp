@@ -171,14 +171,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     if (static_cast<double>(owner.retained.growth()) < kLeastShare * all && !holds_climbing) continue;
     found.push_back(culprit_of(owner, types, judge, *types_report));
   }
-  // Dead objects have no owner.
-  const auto is_dead = [](const Culprit& c) { return !c.path.empty() && c.path.back().function == kDeadSpace; };
-  std::erase_if(story->levelled, is_dead);
-  if (found.empty()) {
-    std::erase_if(story->culprits, is_dead);
-    report.story = std::move(story);
-    return;
-  }
+  if (found.empty()) return;
   for (Culprit& type : climbing) {
     const bool is_told = std::any_of(found.begin(), found.end(), [&](const Culprit& owner) {
       return rises(owner) &&

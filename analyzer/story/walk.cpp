@@ -12,20 +12,15 @@ constexpr double kGoesOn = 0.9;        // one child with this much of its parent
 constexpr double kChild = 0.08;        // of the whole: a child worth a part of its own
 constexpr double kSplits = 0.75;       // such children hold this much together: the parent is split
 constexpr double kCarries = 0.9;       // of a part: a function that may name it
-constexpr double kMixed = 0.8;         // of the purest function of a piece: less pure names are not taken
 constexpr double kSamePurity = 0.005;  // relative: purer by less is not purer
 constexpr double kOwnPart = 0.03;      // of a part: what a function allocates itself by less does not make it the name
 constexpr double kPure = 0.9;          // purity of a function that leaks on behalf of many callers
 constexpr double kPureOfMany = 0.35;   // enough for a function that so many callers leak through
-constexpr std::size_t kSomeCallers = 3;  // so many do not either, where nothing else runs through it
-constexpr double kMostOfSome = 0.6;      // of its growth: none of them brings more
-constexpr double kLessPure = 0.97;       // of it: a caller that does other things as well
-constexpr double kWrapperRows = 0.5;     // of all paths: a function that most of them end in allocates for everybody
+constexpr double kLessPure = 0.97;     // of it: a caller that does other things as well
+constexpr double kWrapperRows = 0.5;   // of all paths: a function that most of them end in allocates for everybody
 constexpr std::size_t kWrapperCallers = 3;
 constexpr std::size_t kWrapperDepth = 3;
 constexpr std::size_t kMostParts = 32;
-constexpr double kSomeObjects = 32;    // objects; fewer may be as many as others by chance
-constexpr double kSameObjects = 0.02;  // relative; an item may be half made while a snapshot is taken
 
 /// A path on its way from the root.
 struct Walker {
@@ -184,7 +179,7 @@ class Walk {
         held += child.weight;
         heavy.push_back({std::exchange(child.walkers, {}), child.weight});
       }
-      if (!at_root && (heavy.empty() || held < kSplits * node.weight || are_one_item(heavy, ends))) {
+      if (!at_root && (heavy.empty() || held < kSplits * node.weight)) {
         pieces.emplace_back();
         for (const Walker& walker : node.walkers) pieces.back().push_back(walker.path);
         pieces.back().insert(pieces.back().end(), beside.begin(), beside.end());
@@ -199,35 +194,6 @@ class Walk {
       at_root = false;
     }
     return pieces;
-  }
-
-  double objects_of(std::uint32_t path) const {
-    double sum = 0;
-    for (const std::uint32_t row : paths_.rows(paths_[path]))
-      sum += static_cast<double>(paths_.report().rows[row].objects.growth());
-    return sum;
-  }
-
-  /// Whether the same number of objects grew in each of these: parts of one item, allocated in several functions.
-  /// `ends`: what the function that calls them allocates itself.
-  bool are_one_item(const std::vector<Node>& children, const std::vector<std::uint32_t>& ends) const {
-    if (!paths_.report().has_objects) return false;
-    const auto function_of = [&](const Walker& walker, std::uint32_t above) {
-      return paths_.functions(paths_[walker.path])[walker.at - 1 - above];
-    };
-    const double whole = purity(function_of(children.front().walkers.front(), 1));
-    std::vector<double> objects;
-    for (const Node& child : children) {
-      // A function that does other things as well calls two leaks equally often.
-      if (whole < kLessPure * purity(function_of(child.walkers.front(), 0))) return false;
-      objects.push_back(0);
-      for (const Walker& walker : child.walkers) objects.back() += objects_of(walker.path);
-    }
-    if (!ends.empty()) objects.push_back(0);
-    for (const std::uint32_t p : ends) objects.back() += objects_of(p);
-    if (objects.size() < 2) return false;
-    const auto [least, most] = std::minmax_element(objects.begin(), objects.end());
-    return *least >= kSomeObjects && *most - *least <= kSameObjects * *most;
   }
 
   /// Moves `node` down while one child carries it on, and gives the children of where it stops, by function. Returns
@@ -274,9 +240,8 @@ class Walk {
     // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
     const double own = purity(function);
     const bool many = callers.size() >= kManyCallers && most < weight / 2 && own >= kPureOfMany;
-    const bool some = callers.size() >= kSomeCallers && most < kMostOfSome * weight && own >= kPure;
     const bool few = wrapper_[function] == 0 && own >= kPure && most < kGoesOn * weight && impure >= weight / 2;
-    return many || some || few;
+    return many || few;
   }
 
   /// Growth that one function allocates on behalf of several callers which do other things as well: it is the
@@ -320,18 +285,7 @@ class Walk {
   void name(const std::vector<std::uint32_t>& piece) {
     double whole = 0;
     for (const std::uint32_t p : piece) whole += weight(p);
-    if (whole <= 0) return;
-    const std::uint32_t function = best_function(piece, whole);
-    // A function that allocates for healthy code as well explains less than the pure ones below it.
-    double purest = 0;
-    for_each_function(piece, [&](std::uint32_t below) {
-      if (cover_[below] >= kChild * weights_.all && wrapper_[below] == 0) purest = std::max(purest, purity(below));
-    });
-    if (purity(function) < kMixed * purest) {
-      rest_.insert(rest_.end(), piece.begin(), piece.end());
-    } else {
-      take(function, piece);
-    }
+    if (whole > 0) take(best_function(piece, whole), piece);
   }
 
   /// What no part holds yet: the function that most of it runs through, again and again.

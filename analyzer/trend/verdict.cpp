@@ -248,7 +248,11 @@ void judge_values(const Points& points, Verdict& verdict) {
     const auto [low, high] = std::minmax_element(present.values.begin(), present.values.end());
     if (*high > *low && *high - *low >= points.floor) {
       judge_shapes(present, points, verdict);
-      if (absent == 0 || (verdict.word != "FLAT" && verdict.word != "NOISY")) return;
+      if (absent == 0) return;
+      if (verdict.word != "FLAT" && verdict.word != "NOISY") {
+        verdict.reason += concat("; first there at snapshot ", chosen.index[absent] + 1);
+        return;
+      }
     }
     if (absent == 0) {
       verdict.word = "FLAT";

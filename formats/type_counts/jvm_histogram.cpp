@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/rest_row.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
@@ -144,7 +145,11 @@ class HistogramLog final : public text::ReportLog {
     if (!lines_.terminated()) return unreadable();  // the name may be cut
     std::string_view name = row.name;
     const std::string_view module = take_module(name);
-    add_row(type_key(*builder_, without_address(name), builder_->module(module, {})), row);
+    // What the collector fills gaps with is one type, as in dumps.
+    const TypeKey key = name.find("jdk.internal.vm.Filler") != std::string_view::npos
+                            ? type_key(*builder_, kDeadSpace)
+                            : type_key(*builder_, without_address(name), builder_->module(module, {}));
+    add_row(key, row);
     if (!checked_add(sum_.instances, row.instances, sum_.instances) || !checked_add(sum_.bytes, row.bytes, sum_.bytes))
       fail(ErrorCode::limit, "sum over the classes is beyond 2^63-1, expected it to fit in 64 bits",
            lines_.line_offset());

@@ -147,6 +147,17 @@ class Symptoms(CliTest):
         self.assertEqual(functions(story), ["com.acme.Lost"])
         self.assertEqual(story["culprits"][0]["verdict"], "GROWING")
 
+    def test_dead_space_of_a_collector_is_no_culprit_of_a_histogram(self):
+        """Not "GROWING FillerElement[] 100 %" for what fills gaps between objects."""
+        head = " num     #instances         #bytes  class name (module)\n" + "-" * 55 + "\n"
+        files = [self.write("hist.%02d.txt" % step, head +
+                            "   1:%15d%15d  [Ljdk.internal.vm.FillerElement; (java.base@21)\n" % (5, 300000 + 90000 * step) +
+                            "   2:%15d%15d  com.acme.Order\n" % (1000 + 50 * step, 24000 + 1200 * step) +
+                            "Total%13d%15d\n" % (1005 + 50 * step, 324000 + 91200 * step)) for step in range(8)]
+        document = json.loads(self.run_it("trend", *files, "--as", "json")[0])
+        self.assertEqual(functions(document["story"]), ["com.acme.Order"])
+        self.assertIn("dead space of the collector", [row["stack"][0]["function"] for row in document["rows"]])
+
 
 if __name__ == "__main__":
     unittest.main()

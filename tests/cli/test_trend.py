@@ -202,6 +202,20 @@ class Trend(CliTest):
                  for i in range(12)]
         self.assertEqual(self.trend(*heaps)["story"]["culprits"][0]["verdict"], "NEW")
 
+    def test_a_climb_that_begins_later_says_since_when(self):
+        """Not "steady over all 11 snapshots" of 12 without a word of the first one."""
+        heaps = [self.write("late%02d.pb.gz" % i, pprof(INUSE, [(["keep", "main"], [1, 200000])] +
+                                                        ([(["leak", "main"], [1, 50000 * i])] if i > 0 else [])))
+                 for i in range(12)]
+        self.assertRegex(self.trend(*heaps)["story"]["culprits"][0]["reason"],
+                         "steady over all 11 snapshots.*; first there at snapshot 2$")
+
+    def test_what_changes_less_than_the_floor_is_not_told(self):
+        """Not "small +2.00 KiB : changes less than the floor", without a verdict."""
+        heaps = [self.write("small%02d.pb.gz" % i, pprof(INUSE, [(["keep", "main"], [1, 4000000]), (["small", "main"], [1, 9000 + 700 * (i // 5)]),
+                                                                 (["leak", "main"], [1, 5000 + 5000 * i])])) for i in range(10)]
+        self.assertNotIn("changes less", " ".join(self.trend(*heaps)["story"]["also"]))
+
     def test_a_forecast_agrees_with_the_headline(self):
         def heaps(name, value):
             return [self.write("%s%02d.pb.gz" % (name, i), pprof(INUSE, [(["f", "main"], [1, round(value(i))]), (["g", "main"], [1, 5000000 if 6 < i < 11 and name == "leak" else 1000])])) for i in range(20)]

@@ -3,6 +3,7 @@ from beside import Beside
 from loguru import logger
 
 beside = Beside()
+warm_up = 25  # steps of 50 requests: the window of timings is replaced twice
 removes = False
 
 

@@ -1,4 +1,4 @@
-"""Runs a drive under a profiler of Python: record.py tracemalloc|tracemalloc1|memray DRIVE OUT STEPS PER_STEP leak|control"""
+"""Runs a drive under a profiler of Python: record.py tracemalloc|tracemalloc1|tracemalloc-running|memray DRIVE OUT STEPS PER_STEP leak|control"""
 import gc
 import gzip
 import importlib
@@ -11,9 +11,12 @@ import tracemalloc
 
 
 def with_tracemalloc(drive, out, steps, per_step):
-    for step in range(1, steps + 1):
+    """A drive's `warm_up`: steps that replace what stood before the trace, by the same line and without a dump."""
+    for step in range(1 - getattr(drive, "warm_up", 0), steps + 1):
         drive.run(per_step)
         gc.collect()
+        if step < 1:
+            continue
         with tempfile.NamedTemporaryFile() as plain:
             tracemalloc.take_snapshot().dump(plain.name)
             (out / f"snap.{step:03}.tracemalloc.gz").write_bytes(gzip.compress(pathlib.Path(plain.name).read_bytes(), 9, mtime=0))
@@ -36,10 +39,14 @@ def main():
     if profiler == "memray":
         return with_memray(name, pathlib.Path(out), int(steps), int(per_step), mode)
     drive = importlib.import_module(name)
-    if profiler != "once":
-        tracemalloc.start(1 if profiler == "tracemalloc1" else 25)
-    drive.beside.__init__()
-    drive.prepare(mode)
+    if profiler == "tracemalloc-running":  # switched on in a service that has started
+        drive.prepare(mode)
+        tracemalloc.start(25)
+    else:
+        if profiler != "once":
+            tracemalloc.start(1 if profiler == "tracemalloc1" else 25)
+        drive.beside.__init__()
+        drive.prepare(mode)
     if profiler == "once":
         for _ in range(int(steps)):
             drive.run(int(per_step))

@@ -51,6 +51,19 @@ TEST_CASE("jvm-histogram: JLeak adds 500 sessions, 40 long[] and 500 byte[] a st
   CHECK(growth("[B", 2, 1) == 136'000);
 }
 
+TEST_CASE("jvm-histogram: what the collector fills gaps with is one type") {
+  const Snapshot s = read_one(histogram(), kHeading +
+                                               "   1:             7         390000  [Ljdk.internal.vm.FillerElement; "
+                                               "(java.base@21.0.1)\n"
+                                               "   2:           100           1600  jdk.internal.vm.FillerObject "
+                                               "(java.base@21.0.1)\n"
+                                               "   3:             2             48  com.shop.Order\n"
+                                               "Total           109         391648\n");
+  CHECK(s.facts.complete);
+  CHECK(rows(s) == Rows{{"com.shop.Order {type=com.shop.Order}", "2 48"},
+                        {"dead space of the collector {type=dead space of the collector}", "107 391600"}});
+}
+
 TEST_CASE("jvm-histogram: totals are those of the Total line") {
   const auto sample = tracker_sample("jvm/jdk17-histo-step0.txt");
   if (!sample) return;
