@@ -64,9 +64,9 @@ int run_gate(const Arguments& arguments) {
       "gate [OPERAND...] [options]\n\n"
       "  Exit 0: held, 1: broken, 2: not judged, wrong usage or input. AMOUNT is 10MiB,\n"
       "  5%, 100KiB/step, 482KiB/h, 10GiB/7d or 5%/jump; before it total: for the\n"
-      "  whole, suspect: for each culprit, else it is for each stack. It is held against\n"
+      "  whole, culprit: for each culprit, else it is for each stack. It is held against\n"
       "  growth less two standard deviations. Without a budget: below 8 snapshots\n"
-      "  total:5% and suspect:5%, else no culprit may be GROWING; with a release in the\n"
+      "  total:5% and culprit:5%, else no culprit may be GROWING; with a release in the\n"
       "  series nothing may jump by 5 %. Of logs each counter is judged",
       {"snapdiff gate heaps/ --budget 100KiB/step --budget total:3%/step", "snapdiff gate rss.log --budget 1MiB/h",
        "snapdiff gate heaps/ --budgets leaks.toml --junit gate.xml --sarif gate.sarif",

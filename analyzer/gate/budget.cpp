@@ -41,8 +41,8 @@ Result<Budget> parse_budget(const std::string& text) {
     const std::string_view scope = rest.substr(0, colon);
     if (scope == "total") {
       budget.scope = BudgetScope::total;
-    } else if (scope == "suspect") {
-      budget.scope = BudgetScope::suspect;
+    } else if (scope == "culprit") {
+      budget.scope = BudgetScope::culprit;
     } else if (scope != "stack") {
       return bad();
     }
@@ -82,11 +82,11 @@ Result<Budget> parse_budget(const std::string& text) {
 std::vector<Budget> default_budgets(const Judged& series) {
   // 5 %: two runs of one program on the same input differ by one or two, and a person would ask about more.
   using Texts = std::vector<std::string>;
-  Texts texts = series.counters ? Texts{"5%"} : Texts{"total:5%", "suspect:5%"};
+  Texts texts = series.counters ? Texts{"5%"} : Texts{"total:5%", "culprit:5%"};
   if (series.snapshots >= kJudgedFrom) {
-    texts = {series.counters ? "0/step" : "suspect:0/step"};
+    texts = {series.counters ? "0/step" : "culprit:0/step"};
     // Within one build a step is a load, a cache or a table that resizes.
-    if (series.has_release && !series.counters) texts.insert(texts.end(), {"total:5%/jump", "suspect:5%/jump"});
+    if (series.has_release && !series.counters) texts.insert(texts.end(), {"total:5%/jump", "culprit:5%/jump"});
   }
   std::vector<Budget> budgets;
   for (const std::string& text : texts) budgets.push_back(*parse_budget(text));

@@ -43,7 +43,7 @@ class Checker {
       switch (budget.scope) {
         case BudgetScope::stack: check_rows(i); break;
         case BudgetScope::total: check_total(i); break;
-        case BudgetScope::suspect: check_suspects(i); break;
+        case BudgetScope::culprit: check_culprits(i); break;
         case BudgetScope::match: check_sum(i); break;
       }
     }
@@ -160,7 +160,7 @@ class Checker {
     finding.least = least;
     const std::size_t snapshots = report_.trend.series.steps.size();
     // No lost byte is a cache that fills: what does not grow steadily may still be a leak.
-    const bool lost = overall_.metric == kLostSpace && asks_whether_suspects_grow(budget);
+    const bool lost = overall_.metric == kLostSpace && asks_whether_culprits_grow(budget);
     const bool open = lost ? finding.verdict.word != "GROWING" : is_open(budget, finding.verdict, snapshots);
     const bool claimed = open || is_claimed(budget, finding.verdict.word);
     bool exceeds = least > finding.allowed;
@@ -328,7 +328,7 @@ class Checker {
 
   /// Each culprit of the story that grew. Rows of another view than stacks are in no culprit: there each row is one of
   /// its own.
-  void check_suspects(std::size_t number) {
+  void check_culprits(std::size_t number) {
     if (overall_.options.by != GroupBy::stack) return check_rows(number);
     const std::size_t before = report_.findings.size();
     const Story* const story = overall_.story.get();

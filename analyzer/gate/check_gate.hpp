@@ -11,7 +11,7 @@
 /// verdict of a series against both. Reads and writes texts; files are the caller's.
 namespace snapdiff::gate {
 
-/// "100KiB/step", "10MiB", "5%", "3%/step", "482KiB/h", "10GiB/7d", "5%/jump"; before it "total:", "suspect:" or
+/// "100KiB/step", "10MiB", "5%", "3%/step", "482KiB/h", "10GiB/7d", "5%/jump"; before it "total:", "culprit:" or
 /// "stack:" (the default). Errors: usage.
 Result<Budget> parse_budget(const std::string& text);
 

@@ -25,15 +25,15 @@ inline bool is_claimed(const Budget& budget, const std::string& word) {
   return word == "GROWING" || (word == "RISING" && budget.amount > 0);
 }
 
-/// `suspect:0/step`, or by time.
-inline bool asks_whether_suspects_grow(const Budget& budget) {
-  return budget.scope == BudgetScope::suspect && is_rate(budget) && budget.amount == 0;
+/// `culprit:0/step`, or by time.
+inline bool asks_whether_culprits_grow(const Budget& budget) {
+  return budget.scope == BudgetScope::culprit && is_rate(budget) && budget.amount == 0;
 }
 
-/// Whether a culprit's verdict leaves open what `suspect:0/step` asks: it rises, by a band above 0, and more snapshots
+/// Whether a culprit's verdict leaves open what `culprit:0/step` asks: it rises, by a band above 0, and more snapshots
 /// would say whether that is chance. From twice kJudgedFrom on RISING is an answer.
 inline bool is_open(const Budget& budget, const Verdict& verdict, std::size_t snapshots) {
-  return asks_whether_suspects_grow(budget) && verdict.word == "RISING" && verdict.slope_low > 0 &&
+  return asks_whether_culprits_grow(budget) && verdict.word == "RISING" && verdict.slope_low > 0 &&
          snapshots < 2 * kJudgedFrom;
 }
 

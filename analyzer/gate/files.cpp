@@ -89,18 +89,18 @@ Result<std::vector<Budget>> parse_budgets(const std::string& toml, const std::st
     Result<Budget> budget = parse_budget(amount);
     if (!budget) return mistake(file_name, line, budget.error().message);
     const std::string scope = field(entry, "for");
-    if (!scope.empty() && scope != "stack" && scope != "total" && scope != "suspect")
-      return mistake(file_name, line, "for = '" + scope + "': expected stack, suspect or total");
+    if (!scope.empty() && scope != "stack" && scope != "total" && scope != "culprit")
+      return mistake(file_name, line, "for = '" + scope + "': expected stack, culprit or total");
     if (scope == "total") budget->scope = BudgetScope::total;
-    if (scope == "suspect") budget->scope = BudgetScope::suspect;
+    if (scope == "culprit") budget->scope = BudgetScope::culprit;
     budget->name = field(entry, "name");
     budget->owner = field(entry, "owner");
     budget->function = field(entry, "function");
     budget->file = field(entry, "file");
     budget->module = field(entry, "module");
     if (!budget->function.empty() || !budget->file.empty() || !budget->module.empty()) {
-      if (budget->scope == BudgetScope::total || budget->scope == BudgetScope::suspect)
-        return mistake(file_name, line, "a budget for the total or for suspects takes no function, file or module");
+      if (budget->scope == BudgetScope::total || budget->scope == BudgetScope::culprit)
+        return mistake(file_name, line, "a budget for the total or for culprits takes no function, file or module");
       if (scope.empty()) budget->scope = BudgetScope::match;
     }
     budgets.push_back(*std::move(budget));

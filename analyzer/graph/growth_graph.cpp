@@ -46,7 +46,7 @@ struct Neighbours {
 
 bool passes_through(const GrowthModel::Data& data, const std::vector<KeptEdge>& edges, const Neighbours& near,
                     std::uint32_t node) {
-  if (near.in[node] >= Neighbours::kMany || near.out[node] >= Neighbours::kMany || data.nodes[node].suspect >= 0)
+  if (near.in[node] >= Neighbours::kMany || near.out[node] >= Neighbours::kMany || data.nodes[node].culprit >= 0)
     return false;
   const double enough = kPassShare * static_cast<double>(data.nodes[node].cumulative.importance());
   return static_cast<double>(edges[near.in[node]].weight.importance()) >= enough &&

@@ -45,7 +45,7 @@ struct Node {
   std::uint32_t dominator = 0;       ///< index of the immediate dominator in the growth graph; root: itself
   double through_dominator = 1;      ///< share of the node's growing bytes whose stacks hold the dominator
   bool spine = false;                ///< on the bold column
-  int suspect = -1;                  ///< index into GrowthReport::suspects when it ends here, else -1
+  int culprit = -1;                  ///< index into Story::marked() when it ends here, else -1
   bool added = false, gone = false;  ///< all its stacks are new / gone
   double error = 0;                  ///< one standard deviation of the net; 0 exact, NaN unknown
   std::vector<std::int64_t> series;  ///< cumulative value at each snapshot, empty for two
@@ -97,7 +97,7 @@ class GrowthModel {
  public:
   /// `report` must outlive the model. Errors: as build_growth_graph.
   static Result<GrowthModel> read(const GrowthReport& report, const GraphOptions& options);
-  /// At most `max_nodes` nodes beside the root, more only where that is less than the suspects' last
+  /// At most `max_nodes` nodes beside the root, more only where that is less than the culprits' last
   /// frames and first sites. Errors: internal.
   Result<GrowthGraph> trim(std::size_t max_nodes) const;
 

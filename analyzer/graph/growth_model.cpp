@@ -34,7 +34,7 @@ class Reader {
       return std::move(status).error();
     rank_candidates();
     find_dominators();
-    mark_suspects();
+    mark_culprits();
     return std::shared_ptr<const Data>(std::move(data_));
   }
 
@@ -111,7 +111,7 @@ class Reader {
     }
   }
 
-  /// Suspects' frames and every node above the threshold.
+  /// Culprits' frames and every node above the threshold.
   void choose_candidates() {
     const std::uint32_t nodes = data_->recursion.nodes;
     const auto functions = static_cast<std::uint32_t>(data_->functions.size());
@@ -122,18 +122,18 @@ class Reader {
           (function_weight_[f] == function_weight_[best] && data_->functions.less(f, best)))
         best = f;
     }
-    std::vector<std::uint8_t> tier(nodes, 2);  // 0 end of a suspect's path or its first site, 1 on it, 2 other
-    for (const Suspect& suspect : report_.suspects) {
-      for (std::size_t i = 0; i < suspect.path.size(); ++i) {
-        const std::uint32_t f = data_->functions.find(suspect.path[i]);
+    std::vector<std::uint8_t> tier(nodes, 2);  // 0 end of a culprit's path or its first site, 1 on it, 2 other
+    for (const Culprit* culprit : marked_) {
+      for (std::size_t i = 0; i < culprit->path.size(); ++i) {
+        const std::uint32_t f = data_->functions.find(culprit->path[i]);
         if (f == FunctionIndex::kAbsent) continue;
         std::uint8_t& t = tier[node_of(f)];
-        t = std::min<std::uint8_t>(t, i + 1 == suspect.path.size() ? 0 : 1);
+        t = std::min<std::uint8_t>(t, i + 1 == culprit->path.size() ? 0 : 1);
       }
     }
-    for (const Suspect& suspect : report_.suspects) {
-      if (suspect.sites.empty()) continue;
-      const std::uint32_t f = data_->functions.find(suspect.sites.front().frame);
+    for (const Culprit* culprit : marked_) {
+      if (culprit->sites.empty()) continue;
+      const std::uint32_t f = data_->functions.find(culprit->sites.front().frame);
       if (f != FunctionIndex::kAbsent) tier[node_of(f)] = 0;
     }
     const double least = std::max(1.0, data_->options.node_fraction * static_cast<double>(data_->total.importance()));
@@ -232,18 +232,19 @@ class Reader {
     }
   }
 
-  void mark_suspects() {
-    for (std::size_t s = 0; s < report_.suspects.size(); ++s) {
-      const Suspect& suspect = report_.suspects[s];
-      if (suspect.path.empty()) continue;
-      const std::uint32_t f = data_->functions.find(suspect.path.back());
+  void mark_culprits() {
+    for (std::size_t number = 0; number < marked_.size(); ++number) {
+      const Culprit& culprit = *marked_[number];
+      if (culprit.path.empty()) continue;
+      const std::uint32_t f = data_->functions.find(culprit.path.back());
       if (f == FunctionIndex::kAbsent) continue;
       const std::uint32_t c = data_->candidate[node_of(f)];
-      if (c != kNone && data_->nodes[c].suspect < 0) data_->nodes[c].suspect = static_cast<int>(s);
+      if (c != kNone && data_->nodes[c].culprit < 0) data_->nodes[c].culprit = static_cast<int>(number);
     }
   }
 
   const GrowthReport& report_;
+  std::vector<const Culprit*> marked_ = marked_of(report_);
   std::shared_ptr<Data> data_ = std::make_shared<Data>();
   std::vector<std::int32_t> leaf_line_;
   std::vector<std::uint32_t> candidate_of_;  ///< per function

@@ -39,7 +39,7 @@ struct Path {
 /// The report's stacks, read and reduced to the candidates: the functions that may be drawn.
 ///   nodes     candidates with all sums; nodes[0] is the root. `dominator` among candidates
 ///   function  per candidate, the function that names it
-///   rank      candidates in the order in which they are kept: ends of suspects' paths and their
+///   rank      candidates in the order in which they are kept: ends of culprits' paths and their
 ///             first sites, then those that say most
 struct GrowthModel::Data {
   const GrowthReport* report = nullptr;

@@ -135,7 +135,7 @@ std::span<const Tool> tools() {
         kSeries,
         kFormat,
         kBytes,
-        {"budgets", &ToolArguments::budgets, "as total:5%, 100KiB/step, suspect:1MiB/h (built-in ones)"},
+        {"budgets", &ToolArguments::budgets, "as total:5%, 100KiB/step, culprit:1MiB/h (built-in ones)"},
         {"allow", &ToolArguments::allow, "TOML file of accepted growth"}},
        answer_gate},
       {"report",

@@ -169,7 +169,7 @@ async function judge(body, { rounds = ROUNDS, warmup = WARMUP, budget = BUDGET, 
     let answer, findings, seen = new Set();
     for (let run = 0; run < MOST_RUNS; ++run) {
       const files = await profiles(body, folder, { rounds, warmup: run === 0 ? warmup : 0 });
-      answer = snapdiff(['gate', ...files, '--budget', `suspect:${amount}/step`]);
+      answer = snapdiff(['gate', ...files, '--budget', `culprit:${amount}/step`]);
       const broken = answer.findings.filter((one) => one.outcome === 'broken');
       findings = broken.filter((one) => seen.has(place(one)));
       if (findings.length > 0 || !answer.findings.some((one) => one.measured > one.allowed)) break;

@@ -30,9 +30,9 @@ bool is_common(const GrowthReport& report, const FrameView& frame) {
   return !report.common_path.empty() && frame.function == report.common_path;
 }
 
-/// "main › serve › leak_sessions", below what all suspects share.
-void path_text(Writer& out, const GrowthReport& report, const Culprit& suspect) {
-  const std::vector<FrameView>& path = suspect.path;
+/// "main › serve › leak_sessions", below what all culprits share.
+void path_text(Writer& out, const GrowthReport& report, const Culprit& culprit) {
+  const std::vector<FrameView>& path = culprit.path;
   const FrameView* last = telling_frame(path);
   const std::size_t end = last == nullptr ? 0 : static_cast<std::size_t>(last - path.data()) + 1;
   std::size_t begin = 0;
@@ -53,12 +53,12 @@ void path_text(Writer& out, const GrowthReport& report, const Culprit& suspect) 
 }
 
 /// "; 2.10 MiB of it at malloc_line svc.cc:24".
-void sites_text(Writer& out, const GrowthReport& report, const Culprit& suspect) {
+void sites_text(Writer& out, const GrowthReport& report, const Culprit& culprit) {
   std::size_t told = 0;
-  for (const Suspect::Site& site : suspect.sites) {
-    if (told == kSitesTold || (site.growth > 0) != (suspect.growth() > 0)) continue;
+  for (const Culprit::Site& site : culprit.sites) {
+    if (told == kSitesTold || (site.growth > 0) != (culprit.growth() > 0)) continue;
     if (is_machinery(site.frame)) continue;
-    if (!suspect.path.empty() && suspect.sites.size() == 1 && site.frame == suspect.path.back() &&
+    if (!culprit.path.empty() && culprit.sites.size() == 1 && site.frame == culprit.path.back() &&
         !has_place(site.frame))
       continue;
     out << (told == 0 ? "; allocated at " : ", ");
@@ -131,10 +131,10 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   const bool bare = has_bare_rows(report_growth);
   std::size_t rising = 0;
   std::int64_t held = 0;
-  for (const Culprit& suspect : culprits_of(report)) {
-    if (is_falling(suspect)) continue;
+  for (const Culprit& culprit : culprits_of(report)) {
+    if (is_falling(culprit)) continue;
     ++rising;
-    held += std::min(suspect.growth(), report_growth.grew - held);
+    held += std::min(culprit.growth(), report_growth.grew - held);
   }
   if (rising > 1) {
     Writer text;
@@ -149,16 +149,16 @@ std::vector<Finding> where_findings(const Postmortem& report) {
   if (rising == 0 && report_growth.grew > 0) {
     say(out, Finding::Kind::where, report_growth.story->no_culprit, ".");
   }
-  for (const Culprit& suspect : culprits_of(report)) {
+  for (const Culprit& culprit : culprits_of(report)) {
     Writer text;
-    text << percent_of(suspect.share) << (is_falling(suspect) ? " of the shrinkage, " : " of the growth, ")
-         << growth(report_growth, suspect.growth());
+    text << percent_of(culprit.share) << (is_falling(culprit) ? " of the shrinkage, " : " of the growth, ")
+         << growth(report_growth, culprit.growth());
     if (bare) {
-      suspect_name(text << ", is counted under ", suspect);
+      culprit_name(text << ", is counted under ", culprit);
     } else {
-      text << (is_falling(suspect) ? ", had been allocated through " : ", was allocated through ");
-      path_text(text, report_growth, suspect);
-      sites_text(text, report_growth, suspect);
+      text << (is_falling(culprit) ? ", had been allocated through " : ", was allocated through ");
+      path_text(text, report_growth, culprit);
+      sites_text(text, report_growth, culprit);
     }
     text << ".";
     say(out, Finding::Kind::where, text.take());
@@ -195,13 +195,13 @@ std::vector<Finding> since_findings(const Postmortem& report) {
     if (report_growth.grew != 0 || report_growth.shrank != 0) say(out, Finding::Kind::since, text.take());
     return out;
   }
-  for (const Culprit& suspect : culprits_of(report)) {
-    if (is_falling(suspect)) continue;
+  for (const Culprit& culprit : culprits_of(report)) {
+    if (is_falling(culprit)) continue;
     if (out.size() == kCulpritsTold) break;
-    const Rise rise = rise_of(values_of(report_growth, suspect.rows));
+    const Rise rise = rise_of(values_of(report_growth, culprit.rows));
     if (rise.steps == 0) continue;
     Writer text;
-    text << rise_of_suspect(report, suspect);
+    text << rise_of_culprit(report, culprit);
     if (rise.largest > 0 && rise.largest == rise.since) {
       text << ", its largest step (" << growth(report_growth, rise.largest_step) << ")";
     } else if (rise.largest > 0) {
@@ -223,12 +223,12 @@ std::vector<Finding> certainty_findings(const Postmortem& report) {
         static_cast<std::size_t>(kJudgedFrom), " or more are judged.");
   }
   std::size_t told = 0;
-  for (const Culprit& suspect : culprits_of(report)) {
-    const Verdict& verdict = suspect.verdict;
-    if (verdict.word.empty() || is_falling(suspect)) continue;
+  for (const Culprit& culprit : culprits_of(report)) {
+    const Verdict& verdict = culprit.verdict;
+    if (verdict.word.empty() || is_falling(culprit)) continue;
     if (told++ == kCulpritsTold) break;
     Writer text;
-    suspect_name(text, suspect) << ": " << verdict.word << ", " << verdict.reason
+    culprit_name(text, culprit) << ": " << verdict.word << ", " << verdict.reason
                                 << (verdict.by_objects ? " (by its count of objects)." : ".");
     say(out, Finding::Kind::certainty, text.take());
   }
@@ -303,7 +303,7 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
   for (const Culprit& culprit : story.levelled) {
     const std::string& word = culprit.verdict.word;
     Writer text;
-    suspect_name(text, culprit) << " " << growth(report_growth, culprit.growth()) << " is " << word << ", "
+    culprit_name(text, culprit) << " " << growth(report_growth, culprit.growth()) << " is " << word << ", "
                                 << culprit.verdict.reason;
     if (word == "SATURATING") text << ": by its shape a cache or pool that has filled up";
     text << ", not steady growth.";
@@ -358,9 +358,10 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     return out;
   }
   std::vector<std::string> asked;
-  for (const Suspect& suspect : growth.suspects) {
-    if (suspect.growth <= 0 || suspect.path.empty() || asked.size() == kCommands) continue;
-    const FrameView& frame = *telling_frame(suspect.path);
+  const std::vector<const Culprit*> marked = marked_of(growth);
+  for (const Culprit* culprit : marked) {
+    if (culprit->growth() <= 0 || culprit->path.empty() || asked.size() == kCommands) continue;
+    const FrameView& frame = *telling_frame(culprit->path);
     if (frame.pseudo || has_bare_rows(growth)) continue;
     std::string pattern = pattern_of(frame);
     if (pattern.empty() || std::find(asked.begin(), asked.end(), pattern) != asked.end()) continue;
@@ -372,11 +373,11 @@ std::vector<Finding> next_findings(const Postmortem& report) {
   }
   std::vector<std::pair<std::string_view, std::int32_t>> places;
   Writer look;
-  for (const Suspect& suspect : growth.suspects) {
-    if (suspect.growth <= 0 || suspect.sites.empty() || places.size() == kPlaces) continue;
-    const FrameView* python = python_frame(suspect.path);
-    const bool told = !is_machinery(suspect.sites.front().frame) || python == nullptr;
-    const FrameView& frame = told ? suspect.sites.front().frame : *python;
+  for (const Culprit* culprit : marked) {
+    if (culprit->growth() <= 0 || culprit->sites.empty() || places.size() == kPlaces) continue;
+    const FrameView* python = python_frame(culprit->path);
+    const bool told = !is_machinery(culprit->sites.front().frame) || python == nullptr;
+    const FrameView& frame = told ? culprit->sites.front().frame : *python;
     const std::pair<std::string_view, std::int32_t> place{frame.file, frame.line};
     if (frame.file.empty() || frame.line <= 0 || std::find(places.begin(), places.end(), place) != places.end())
       continue;

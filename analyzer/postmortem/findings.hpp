@@ -13,21 +13,21 @@ namespace snapdiff::postmortem {
 /// What the sentences and the findings share.
 /// "snapshot 2 (svc.0002.heap, 12:00)" of a judged snapshot.
 story::Writer& snapshot_text(story::Writer& out, const Postmortem& report, std::size_t index);
-story::Writer& suspect_name(story::Writer& out, const Culprit& suspect);
+story::Writer& culprit_name(story::Writer& out, const Culprit& culprit);
 story::Writer& counter_change(story::Writer& out, const CounterRow& row);
 /// Those that rise, then what was freed.
 std::vector<Culprit> culprits_of(const Postmortem& report);
-inline bool is_falling(const Culprit& suspect) { return suspect.growth() < 0; }
+inline bool is_falling(const Culprit& culprit) { return culprit.growth() < 0; }
 
 Prose headline_of(const Postmortem& report);
 /// "In-use bytes grew from 1.02 to 6.47 MiB: +5.45 MiB, +44 004 objects, over 13 snapshots in 11.0 h."
 Prose opening_of(const Postmortem& report);
-/// "f +2.52 MiB (46 %), g +2.10 MiB (38 %)"; empty without suspects.
-Prose suspects_of(const Postmortem& report);
+/// "f +2.52 MiB (46 %), g +2.10 MiB (38 %)"; empty without culprits.
+Prose shares_of_growth(const Postmortem& report);
 /// The same for what was freed: "cache.fill -45.0 MiB (100 % of the shrinkage)".
 Prose freed_of(const Postmortem& report);
 /// "f: rose in 11 of 12 steps, above its first value since snapshot 2 (svc.0002.heap)".
-Prose rise_of_suspect(const Postmortem& report, const Culprit& suspect);
+Prose rise_of_culprit(const Postmortem& report, const Culprit& culprit);
 /// Matching and sampling.
 Prose matching_of(const Postmortem& report);
 Prose limit_of(const Postmortem& report);

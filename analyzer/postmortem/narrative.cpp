@@ -42,9 +42,9 @@ Prose line_of(const Postmortem& report, std::string_view beginning) {
 Prose loop_line(const Postmortem& report) { return line_of(report, kIterationsNote); }
 
 Prose where_line(const Postmortem& report) {
-  const Prose suspects = suspects_of(report);
-  if (!suspects.empty())
-    return prose_of(has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ", suspects, ".");
+  const Prose culprits = shares_of_growth(report);
+  if (!culprits.empty())
+    return prose_of(has_bare_rows(report.growth()) ? "What grew: " : "Allocated through ", culprits, ".");
   if (!has_stacks(report) || report.growth().grew <= 0 || !loop_line(report).empty()) return {};
   return prose_of("No culprit: ", report.growth().story->no_culprit, ".");
 }
@@ -68,7 +68,7 @@ Prose verdict_line(const Postmortem& report, const std::string& badge) {
   if (!loop_line(report).empty()) return iteration_line(report, badge);
   const std::size_t n = report.trend.series.steps.size();
   if (has_stacks(report) && !report.growth().story->culprits.empty()) {
-    const Prose rise = rise_of_suspect(report, report.growth().story->culprits.front());
+    const Prose rise = rise_of_culprit(report, report.growth().story->culprits.front());
     if (!badge.empty()) return prose_of(badge, ": ", rise, ".");
     return prose_of("No verdict: ", amount_of(n, "snapshot"), " show growth, not a trend. ", rise, ".");
   }

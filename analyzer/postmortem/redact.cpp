@@ -136,7 +136,7 @@ void redact_culprit(Tokens& tokens, Culprit& culprit) {
   FrameView via;
   via.function = culprit.via;
   if (!culprit.via.empty()) culprit.via = tokens.frame(via).function;
-  for (Suspect::Site& site : culprit.sites) site.frame = tokens.frame(site.frame);
+  for (Culprit::Site& site : culprit.sites) site.frame = tokens.frame(site.frame);
   for (Prose* prose : {&culprit.text.name, &culprit.text.place, &culprit.text.via, &culprit.text.pace})
     redact_prose(tokens, *prose);
 }
@@ -174,10 +174,6 @@ std::shared_ptr<const Story> redacted_story(Tokens& tokens, const std::shared_pt
 void redact_growth(Tokens& tokens, GrowthReport& report) {
   report.story = redacted_story(tokens, report.story);
   for (std::string& key : report.keys) redact_key(tokens, report.options.by, key);
-  for (Suspect& suspect : report.suspects) {
-    redact_frames(tokens, suspect.path);
-    for (Suspect::Site& site : suspect.sites) site.frame = tokens.frame(site.frame);
-  }
   for (UnnamedModule& module : report.unnamed.modules) module.module = tokens.path(module.module);
   if (report.common_path.find("+0x") == std::string::npos) {
     report.common_path = tokens.function(report.common_path);

@@ -36,8 +36,8 @@ Writer& snapshot_text(Writer& out, const Postmortem& report, std::size_t index) 
   return out << ")";
 }
 
-Writer& suspect_name(Writer& out, const Culprit& suspect) {
-  return suspect.text.name.empty() ? out << "a path without frames" : out << suspect.text.name;
+Writer& culprit_name(Writer& out, const Culprit& culprit) {
+  return culprit.text.name.empty() ? out << "a path without frames" : out << culprit.text.name;
 }
 
 std::vector<Culprit> culprits_of(const Postmortem& report) {
@@ -105,11 +105,11 @@ namespace {
 Prose shares_of(const Postmortem& report, bool falling) {
   const GrowthReport& report_growth = report.growth();
   Writer out;
-  for (const Culprit& suspect : culprits_of(report)) {
-    if (is_falling(suspect) != falling) continue;
+  for (const Culprit& culprit : culprits_of(report)) {
+    if (is_falling(culprit) != falling) continue;
     const bool first = out.empty();
     if (!first) out << ", ";
-    suspect_name(out, suspect) << " " << growth(report_growth, suspect.growth()) << " (" << percent_of(suspect.share)
+    culprit_name(out, culprit) << " " << growth(report_growth, culprit.growth()) << " (" << percent_of(culprit.share)
                                << (!first    ? ")"
                                    : falling ? " of the shrinkage)"
                                              : " of the growth)");
@@ -119,15 +119,15 @@ Prose shares_of(const Postmortem& report, bool falling) {
 
 }  // namespace
 
-Prose suspects_of(const Postmortem& report) { return shares_of(report, false); }
+Prose shares_of_growth(const Postmortem& report) { return shares_of(report, false); }
 Prose freed_of(const Postmortem& report) { return shares_of(report, true); }
 
-Prose rise_of_suspect(const Postmortem& report, const Culprit& suspect) {
+Prose rise_of_culprit(const Postmortem& report, const Culprit& culprit) {
   Writer out;
-  suspect_name(out, suspect);
-  const std::vector<std::int64_t> values = values_of(report.growth(), suspect.rows);
+  culprit_name(out, culprit);
+  const std::vector<std::int64_t> values = values_of(report.growth(), culprit.rows);
   if (values.size() < 3) {
-    out << " " << growth(report.growth(), suspect.growth()) << " between the two snapshots";
+    out << " " << growth(report.growth(), culprit.growth()) << " between the two snapshots";
     return out.take();
   }
   const Rise rise = rise_of(values);

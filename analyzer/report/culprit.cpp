@@ -101,7 +101,7 @@ class CulpritText {
 
   void sites() {
     const char* label = "allocates";
-    for (const Suspect::Site& site : culprit_.sites) {
+    for (const Culprit::Site& site : culprit_.sites) {
       line(label, value(site.growth, true) + "  " + whole_frame(site.frame, glyphs_));
       label = "";
     }

@@ -63,7 +63,7 @@ class GrowthSheet {
     add_columns(sheet, document::growth_screen(of_trend()), lines_, series_title(), {report_.unit, glyphs_});
     const std::size_t rest = sheet.rest_width(style_.width);
     const std::vector<std::string> names = row_names(rest);
-    const std::vector<char> marked = below_suspects();
+    const std::vector<char> marked = below_culprits();
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       Sheet::Row& row = sheet.rows()[i];
       row.dim = !view_.grouped() && is_noise(lines_[i]);
@@ -122,11 +122,12 @@ class GrowthSheet {
         glyphs_);
   }
 
-  /// Per row: it is below a suspect.
-  std::vector<char> below_suspects() const {
+  /// Per row: it is below a culprit.
+  std::vector<char> below_culprits() const {
     std::vector<char> out(report_.rows.size(), 0);
-    for (const Suspect& suspect : report_.suspects) {
-      for (const std::uint32_t row : suspect.rows) {
+    if (view_.grouped()) return out;
+    for (const Culprit* culprit : marked_of(report_)) {
+      for (const std::uint32_t row : culprit->rows) {
         if (row < out.size()) out[row] = 1;
       }
     }

@@ -39,8 +39,8 @@ std::optional<std::int64_t> total_of(const Column& column) {
   return total;
 }
 
-void sites_field(JsonWriter& json, const GrowthReport& report, const std::vector<Suspect::Site>& sites) {
-  json.objects("sites", sites, [&](const Suspect::Site& site) {
+void sites_field(JsonWriter& json, const GrowthReport& report, const std::vector<Culprit::Site>& sites) {
+  json.objects("sites", sites, [&](const Culprit::Site& site) {
     json.key("frame");
     json_frame(json, site.frame);
     json.field("growth", site.growth);
@@ -306,20 +306,6 @@ void json_peak(JsonWriter& json, const PeakStory& peak) {
 }
 
 void json_story_fields(JsonWriter& json, const GrowthReport& report) {
-  std::vector<const Culprit*> culprits;
-  if (report.story != nullptr) {
-    for (const Culprit& culprit : report.story->culprits) culprits.push_back(&culprit);
-    for (const Culprit& culprit : report.story->freed) culprits.push_back(&culprit);
-  }
-  json.objects("suspects", culprits, [&](const Culprit* culprit) {
-    json_stack(json, "path", culprit->path);
-    json.field("growth", culprit->growth());
-    json.field("share", culprit->share);
-    sites_field(json, report, culprit->sites);
-    verdict_fields(json, *culprit);
-    json.field("own", culprit->own);
-    json.field_or_null("via", culprit->via);
-  });
   json.object_or_null("story", report.story != nullptr, [&] { story_fields(json, report, *report.story); });
 }
 

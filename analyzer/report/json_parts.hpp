@@ -58,7 +58,7 @@ void json_growth_row(JsonWriter& json, const GrowthReport& report, std::uint32_t
 /// The fullest moment of a device's trace as an object.
 void json_peak(JsonWriter& json, const PeakStory& peak);
 
-/// "suspects" and "story" of a report, into the object that is open; null without a story.
+/// "story" of a report, into the object that is open; null without a story.
 void json_story_fields(JsonWriter& json, const GrowthReport& report);
 
 /// What `head` writes, the rows at `name`, and what `tail` writes, as one object.

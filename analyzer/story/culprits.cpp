@@ -50,14 +50,14 @@ void set_sites(const GrowthReport& report, bool falling, Culprit& out) {
   std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(looked_at), rows.end(), by_growth);
   rows.resize(looked_at);
   using Key = std::tuple<std::string_view, std::string_view, std::int32_t, std::string_view, std::uint64_t>;
-  std::map<Key, Suspect::Site> sites;
+  std::map<Key, Culprit::Site> sites;
   std::vector<FrameView> frames;
   for (const std::uint32_t row : rows) {
     report.frames(report.rows[row], frames);
     if (frames.empty()) continue;
     const FrameView& leaf = frames.front();
     const Key key{leaf.function, leaf.file, leaf.line, leaf.module, leaf.function.empty() ? leaf.offset : 0};
-    Suspect::Site& site = sites.try_emplace(key, Suspect::Site{leaf, 0, 0}).first->second;
+    Culprit::Site& site = sites.try_emplace(key, Culprit::Site{leaf, 0, 0}).first->second;
     // A sum that would not fit stays as it is.
     (void)checked_add(site.growth, report.rows[row].value.growth(), site.growth);
     (void)checked_add(site.objects, report.rows[row].objects.growth(), site.objects);
@@ -65,7 +65,7 @@ void set_sites(const GrowthReport& report, bool falling, Culprit& out) {
   for (const auto& [key, site] : sites) {
     if (site.growth != 0 && (site.growth < 0) == falling) out.sites.push_back(site);
   }
-  std::stable_sort(out.sites.begin(), out.sites.end(), [&](const Suspect::Site& a, const Suspect::Site& b) {
+  std::stable_sort(out.sites.begin(), out.sites.end(), [&](const Culprit::Site& a, const Culprit::Site& b) {
     return falling ? a.growth < b.growth : a.growth > b.growth;
   });
   if (out.sites.size() > kMostSites) out.sites.resize(kMostSites);

@@ -200,7 +200,6 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   say_how(report, left, *story);
   story->next = story->culprits.empty() ? Prose{} : story->next;
   if (report.options.by == GroupBy::stack) story->bands = bands_of(report, *story);
-  report.suspects = suspects_of(*story, report.options.by == GroupBy::stack);
   report.story = std::move(story);
 }
 

@@ -222,38 +222,18 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
 }
 
 /// The last function that all paths share above their ends.
-std::string common_path_of(const std::vector<Suspect>& suspects) {
-  if (suspects.empty() || suspects.front().path.empty()) return {};
-  std::size_t common = suspects.front().path.size() - 1;
-  for (const Suspect& suspect : suspects) {
+std::string common_path_of(const std::vector<const Culprit*>& culprits) {
+  if (culprits.empty() || culprits.front()->path.empty()) return {};
+  const std::vector<FrameView>& first = culprits.front()->path;
+  std::size_t common = first.size() - 1;
+  for (const Culprit* culprit : culprits) {
+    const std::vector<FrameView>& path = culprit->path;
     std::size_t same = 0;
-    while (same < common && same + 1 < suspect.path.size() &&
-           suspect.path[same].function == suspects.front().path[same].function)
-      ++same;
+    while (same < common && same + 1 < path.size() && path[same].function == first[same].function) ++same;
     common = same;
   }
-  return common == 0 ? std::string() : std::string(suspects.front().path[common - 1].function);
+  return common == 0 ? std::string() : std::string(first[common - 1].function);
 }
-
-}  // namespace
-
-std::vector<Suspect> suspects_of(const Story& story, bool with_rows) {
-  std::vector<Suspect> out;
-  const auto add = [&](const Culprit& culprit) {
-    Suspect suspect;
-    suspect.path = culprit.path;
-    suspect.growth = culprit.growth();
-    suspect.share = culprit.share;
-    suspect.sites = culprit.sites;
-    if (with_rows) suspect.rows = culprit.rows;
-    out.push_back(std::move(suspect));
-  };
-  for (const Culprit& culprit : story.culprits) add(culprit);
-  for (const Culprit& culprit : story.freed) add(culprit);
-  return out;
-}
-
-namespace {
 
 /// Rows of a report by something else than stacks are not those that the culprits were found in.
 void forget_rows(Story& story) {
@@ -285,8 +265,7 @@ void tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict
   story->next = next_command(report, *story);
   if (has_stacks) story->bands = bands_of(*stacks, *story);
   if (!by_stack) forget_rows(*story);
-  report.suspects = suspects_of(*story, by_stack);
-  report.common_path = common_path_of(report.suspects);
+  report.common_path = common_path_of(story->marked());
   report.story = std::move(story);
 }
 

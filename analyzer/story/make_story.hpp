@@ -13,7 +13,7 @@
 /// The public header of the story module: what a comparison or a series says. README.md has the rules.
 namespace snapdiff::story {
 
-/// Fills `report.story`, `report.suspects` and `report.common_path` of a report by stack, or by anything else where
+/// Fills `report.story` and `report.common_path` of a report by stack, or by anything else where
 /// it has its by_stack. `verdicts`: of the rows by stack, empty where they were not judged; `axis`: null without times.
 void tell(GrowthReport& report, std::span<const Verdict> verdicts = {}, const TimeAxis* axis = nullptr);
 

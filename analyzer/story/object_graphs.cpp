@@ -213,7 +213,6 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   if (!by_stack) {
     for (Culprit& culprit : story->culprits) culprit.rows.clear();
   }
-  report.suspects = suspects_of(*story, by_stack);
   report.story = std::move(story);
 }
 

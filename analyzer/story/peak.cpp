@@ -417,7 +417,6 @@ void tell_peak(TrendReport& trend, std::shared_ptr<const PeakStory> peak, bool i
                                             : bands_of_one(peak->facts, trend.series.steps.size());
     *story = std::move(whole);
     for (Verdict& verdict : trend.verdicts) verdict = {};
-    report.suspects.clear();
     report.common_path.clear();
   }
   story->peak = std::move(peak);

@@ -90,9 +90,6 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explaine
 /// The containers of one heap that hold most, at most five, none below kLeastShare of its bytes.
 std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole);
 
-/// What graphs, flame graphs and tables mark: the culprits and what was freed, as paths and rows.
-std::vector<Suspect> suspects_of(const Story& story, bool with_rows);
-
 /// The functions whose memory was allocated and freed again within the series, heaviest first, at most three: their
 /// peak is at least a twentieth of the largest total above both their ends.
 std::vector<Passing> find_passing(const GrowthReport& report, const GrowthPaths& paths);

@@ -21,9 +21,9 @@ enum class Measure : std::uint8_t { growth, per_step, per_second, jump };
 /// For what.
 ///   stack   each stack (or function, module, ... as the view groups) alone
 ///   total   the whole
-///   suspect each suspect of the first -> last view: the sum of the stacks below it
+///   culprit each culprit of the first -> last view: the sum of the stacks below it
 ///   match   the sum of the rows with a frame that `function`, `file` and `module` name
-enum class BudgetScope : std::uint8_t { stack, total, suspect, match };
+enum class BudgetScope : std::uint8_t { stack, total, culprit, match };
 
 /// One budget. It is held against the measure less two standard deviations. A rate is broken by what is GROWING, or
 /// RISING where the rate is above 0; a jump by what is STEP or NEW: below 8 snapshots neither is judged.
@@ -97,7 +97,7 @@ struct GatedInstance {
 
 /// Findings: broken first, then unjudged, accepted and the largest within; most over budget first.
 ///   allow_unjudged  budgets that could not be judged are no failure, as long as another one was
-///   counters        the rows are counters of logs, each a whole of its own: total and suspect are each of them, and a
+///   counters        the rows are counters of logs, each a whole of its own: total and culprit are each of them, and a
 ///                   share is of its first value
 struct GateReport {
   TrendReport trend;

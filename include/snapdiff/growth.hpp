@@ -199,20 +199,6 @@ class StackView {
   virtual FrameView function(std::uint32_t) const { return {}; }
 };
 
-/// Where growth comes from: a culprit of the story, or what freed most, as tables and graphs mark it.
-struct Suspect {
-  std::vector<FrameView> path;  ///< the user's own functions, root side first; the last one is the suspect
-  std::int64_t growth = 0;      ///< net growth of its stacks
-  double share = 0;             ///< of all growth (sum of the growing stacks), 0..1
-  struct Site {
-    FrameView frame;  ///< leaf frame that allocates
-    std::int64_t growth = 0;
-    std::int64_t objects = 0;
-  };
-  std::vector<Site> sites;          ///< heaviest first, at most 5
-  std::vector<std::uint32_t> rows;  ///< by stack: rows of the report below it; else empty
-};
-
 /// Addresses without a name: what a binary could say (symbolize, --symbols).
 struct UnnamedModule {
   std::string_view module;  ///< path as recorded, "" = outside every module
@@ -278,9 +264,8 @@ struct GrowthReport {
   std::vector<RenamedFunction> renamed;   ///< between two builds, most stacks first
   std::vector<Counterpart> counterparts;  ///< by stack: of rows matched across builds, in order of GrowthRow::key
   std::string rule_set;                   ///< id of the normalisation rules, e.g. "1"
-  std::vector<Suspect> suspects;          ///< filled by story::tell(): its culprits, then what was freed
   Unnamed unnamed;                        ///< of `current`; all 0 where nothing is unnamed
-  std::string common_path;                ///< last frame that all suspects share, e.g. "main", or ""
+  std::string common_path;                ///< last frame that all culprits share, e.g. "main", or ""
   SeriesValues series;
   std::size_t series_length = 0;
   static constexpr std::uint32_t kNoPlace = 0xffffffff;

@@ -63,7 +63,7 @@ struct Hint {
 };
 
 ///   headline  "In-use bytes grew from 1.02 to 6.72 MiB"
-///   verdict   of the suspects, never of the total; "" below 8 snapshots
+///   verdict   of the culprits, never of the total; "" below 8 snapshots
 ///   findings  in the order of Finding::Kind, several of a kind allowed
 ///   hints     those that explain most growth first
 ///   in_short  five lines for a terminal or a ticket, the most important first

@@ -48,6 +48,11 @@ inline constexpr std::int64_t kLeastLeak = 4096;
 ///   text      the same in words: growth "+3.15 MiB", share "44 %", pace "+250 KiB a snapshot, in 12 of 12 steps",
 ///             label the verdict's word, else "NEW", "growth" or "freed"
 struct Culprit {
+  struct Site {
+    FrameView frame;  ///< leaf frame that allocates
+    std::int64_t growth = 0;
+    std::int64_t objects = 0;
+  };
   std::vector<FrameView> path;
   std::string_view via;
   bool own = true;
@@ -63,7 +68,7 @@ struct Culprit {
   std::size_t steps = 0;
   bool doubling = false;
   bool rows_differ = false;
-  std::vector<Suspect::Site> sites;  ///< heaviest first, at most 5
+  std::vector<Site> sites;  ///< heaviest first, at most 5
   std::vector<std::uint32_t> rows;
   InstanceCount instances;  ///< on how many it grew; `of` 0 outside a fleet
   /// The fitted rise where the ends hide it; else the exact difference between the ends.
@@ -194,6 +199,19 @@ struct Story {
   Prose next;
   std::shared_ptr<const PeakStory> peak;
   bool is_of_peak = false;
+
+  /// The culprits, then what was freed: graphs and tables mark these, and number them in this order.
+  std::vector<const Culprit*> marked() const {
+    std::vector<const Culprit*> out;
+    for (const Culprit& culprit : culprits) out.push_back(&culprit);
+    for (const Culprit& culprit : freed) out.push_back(&culprit);
+    return out;
+  }
 };
+
+/// Story::marked() of a report; empty without a story.
+inline std::vector<const Culprit*> marked_of(const GrowthReport& report) {
+  return report.story == nullptr ? std::vector<const Culprit*>() : report.story->marked();
+}
 
 }  // namespace snapdiff

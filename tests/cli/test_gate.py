@@ -122,11 +122,11 @@ class Gate(CliTest):
     def test_a_step_is_a_finding_of_its_own(self):
         self.heaps([100000] * 6 + [280000] * 6, objects=9)
         self.run_it("gate", "heaps", "--budget", "0/step")  # no rate sees it
-        report = json.loads(self.run_it("gate", "heaps", "--budget", "suspect:16%/jump", "--as", "json", code=1)[0])
+        report = json.loads(self.run_it("gate", "heaps", "--budget", "culprit:16%/jump", "--as", "json", code=1)[0])
         self.assertEqual(report["result"], "failed")
         (finding,) = report["findings"]
         self.assertEqual((finding["measure"], finding["measured"], finding["verdict"]), ("step", 180000, "STEP"))
-        self.run_it("gate", "heaps", "--budget", "suspect:17%/jump")
+        self.run_it("gate", "heaps", "--budget", "culprit:17%/jump")
 
     def unjudged(self, *more, code=2):
         return self.run_it("gate", "heaps", "--budget", "0/step", *more, code=code)

@@ -166,7 +166,7 @@ class Naming(CliTest):
         self.assertIn("addresses have names", err)
         row = [row for row in report["rows"] if row["growth"] == 3096][0]
         self.assertEqual([frame["inlined"] for frame in row["stack"][:3]], [True, True, False])
-        self.assertEqual(report["suspects"][0]["sites"][0]["frame"]["function"], "service::allocate_body(char const*)")
+        self.assertEqual(report["story"]["culprits"][0]["sites"][0]["frame"]["function"], "service::allocate_body(char const*)")
 
     def test_a_file_given_by_name_does_too(self):
         self.assert_named(self.diff(*self.dumps(), "--symbols", self.program.path)[0])
@@ -343,7 +343,7 @@ class SharedSeries(CliTest):
             if name and name.split("(")[0] in ("alloc_body", "make_log_line", "leak_sessions", "leak_rec"):
                 self.assertEqual(os.path.basename(file), "svc_cache.cc")
                 self.assertRegex(source[line - 1], "new|malloc", (name, line))
-        sites = {site["frame"]["function"].split("(")[0] for suspect in report["suspects"] for site in suspect["sites"]}
+        sites = {site["frame"]["function"].split("(")[0] for culprit in report["story"]["culprits"] for site in culprit["sites"]}
         self.assertLessEqual({"alloc_body", "make_log_line"}, sites)
 
     def test_tcmalloc(self):

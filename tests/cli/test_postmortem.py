@@ -107,8 +107,8 @@ class Postmortem(CliTest):
         self.assertEqual(report["verdict"], "GROWING")
         texts = [finding["text"] for finding in report["findings"]]
         # 12 x 256 000 B below handle_request -> leak_sessions, 12 x 200 000 B below leak_log; TRUTH of the source: +4 MiB at 3, -4 MiB at 6.
-        suspects = {s["growth"] for s in report["diff"]["suspects"]}
-        self.assertLessEqual({11 * 256000, 11 * 200000}, suspects)
+        culprits = {s["growth"] for s in report["diff"]["story"]["culprits"]}
+        self.assertLessEqual({11 * 256000, 11 * 200000}, culprits)
         self.assertIn("4.00 MiB allocated and freed again", " ".join(texts))
         passed = next(t for t in texts if "freed again" in t)
         self.assertRegex(passed, r"allocated at snapshot\s3 \(svc\.0003\.heap\), freed at snapshot\s6 \(svc\.0006\.heap\)")
@@ -133,7 +133,7 @@ class Postmortem(CliTest):
                 for word in BANNED:
                     self.assertNotIn(word, ours)
 
-    def test_a_verdict_is_of_the_suspects(self):
+    def test_a_verdict_is_of_the_culprits(self):
         # The total is a step here, for four MiB came and went.
         report = self.report(*TCMALLOC)
         self.assertEqual(report["verdict"], "GROWING")
@@ -223,8 +223,8 @@ class Postmortem(CliTest):
                     frame(f)
                 if "key" in row:
                     names.update([row["key"], *re.split(r"[^A-Za-z0-9_]+", row["key"])])
-            for suspect in part["suspects"]:
-                for f in suspect["path"]:
+            for culprit in part["story"]["culprits"]:
+                for f in culprit["path"]:
                     frame(f)
         for entry in report["inputs"]:
             names.update([entry["snapshot"]["ref"], entry["snapshot"]["source"], os.path.basename(entry["snapshot"]["source"])])
@@ -279,7 +279,7 @@ class Postmortem(CliTest):
         self.assertEqual([h["rule"] for h in plain["hints"]], [h["rule"] for h in redacted["hints"]])
         self.assertEqual([h["growth"] for h in plain["hints"]], [h["growth"] for h in redacted["hints"]])
         self.valid("postmortem", redacted)
-        # The same name, the same token: in tables, suspects and sentences, in every series.
+        # The same name, the same token: in tables, culprits and sentences, in every series.
         token = {f["function"]: g["function"] for r, s in zip(plain["diff"]["rows"], redacted["diff"]["rows"])
                  for f, g in zip(r["stack"], s["stack"])}
         self.assertIn(token["main.leakBacklog"], " ".join(redacted["in_short"]))
@@ -292,7 +292,7 @@ class Postmortem(CliTest):
     def test_a_key_gives_other_tokens(self):
         self.write("key", "0123456789abcdef-a")
         self.write("other", "0123456789abcdef-b")
-        tokens = [self.report(*GO[:2], *more)["diff"]["suspects"][0]["path"][-1]["function"]
+        tokens = [self.report(*GO[:2], *more)["diff"]["story"]["culprits"][0]["path"][-1]["function"]
                   for more in (["--redact"], ["--redact-key", "key"], ["--redact-key", "other"], ["--redact-key", "key"])]
         self.assertEqual(len(set(tokens)), 3)
         self.assertEqual(tokens[1], tokens[3])

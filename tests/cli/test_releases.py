@@ -102,7 +102,7 @@ class Releases(CliTest):
         self.assertNotIn("releases", json.loads(old))
 
     def test_what_was_accepted_stays_accepted_when_its_function_is_renamed(self):
-        for scope in ("", "suspect:"):
+        for scope in ("", "culprit:"):
             budget = ("--budget", "%s%d" % (scope, STEP // 2), "--allow", "allow%s.toml" % scope.strip(":"))
             out = self.run_it("gate", *self.files[:OLD], *budget, "--accept", "Cache::put")[0]
             self.assertIn("PASS", out)

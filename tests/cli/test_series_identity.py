@@ -212,7 +212,7 @@ class OneFolder(Identity):
         self.assertEqual(sorted(self.series()), ["a", "b"])
         report = json.loads(self.run_it("a.heap", "b.pb.gz", "--as", "json")[0])
         self.assertIn("no stack in common: two different programs?", [note["text"] for note in report["notes"]])
-        out, _ = self.run_it("gate", "a.heap", "b.pb.gz", "--budget", "suspect:5", code=1)
+        out, _ = self.run_it("gate", "a.heap", "b.pb.gz", "--budget", "culprit:5", code=1)
         self.assertIn("warning: no stack in common: two different programs?\n", out)
         self.assertNotIn("filtered", out)
         out, _ = self.run_it("a.heap", "a.heap")

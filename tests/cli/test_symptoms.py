@@ -49,7 +49,7 @@ class Symptoms(CliTest):
         self.assertRegex(first, r"GROWING +kernel_cache_put")
 
     def test_a_series_with_a_leak_and_a_warm_cache_is_titled_by_the_leak(self):
-        """Not "(SATURATING)" for the heaviest row of the first suspect."""
+        """Not "(SATURATING)" for the heaviest row of the first culprit."""
         files = []
         for i in range(12):
             rows = [(int(8 * MIB * (1 - 0.5 ** (i + 1))), ["cache.fill", "main.serve", "main.main"])]

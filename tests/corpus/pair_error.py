@@ -19,7 +19,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib import cases, languages, names, scoring, write_profiles  # noqa: E402
-from lib.answer import from_story, from_suspects, read_rows, run_json  # noqa: E402
+from lib.answer import from_story, run_json  # noqa: E402
 from lib.heap import Recorded  # noqa: E402
 from lib.program import Program, Scale  # noqa: E402
 
@@ -68,7 +68,7 @@ def one(job):
     found, error = estimate(diff, truth)
     if not truth["culprits"][0]["accepted"]:  # not one sample of it
         return {"covered": covers(found, error, program), "first": False, "nothing": True, "ratio": 0.0}
-    named, _ = from_story(diff["story"]) if diff.get("story") else from_suspects(diff.get("suspects") or (), read_rows(diff))
+    named, _ = from_story(diff.get("story") or {})
     first = bool(named) and names.culprit_of(named[0].function, named[0].file, named[0].line, truth) == 0
     return {"covered": covers(found, error, program), "first": first, "nothing": not named, "ratio": error / true_growth(program)}
 

@@ -55,7 +55,7 @@ def judge(folder, calls, sample=0):
     allowed = LEAST * (calls // STEPS)
     in_all = max(allowed * STEPS, 16 * sample, 4096)  # samples of what is live by chance; the paths of the snapshots
     opened = snapdiff.open(*sorted(glob.glob(os.path.join(folder, "*"))))
-    gate = opened.gate([f"suspect:{allowed}B/step", f"total:{in_all}B"], allowance_file=os.devnull)
+    gate = opened.gate([f"culprit:{allowed}B/step", f"total:{in_all}B"], allowance_file=os.devnull)
     series = opened.series()
     print(f"  {STEPS} snapshots of {calls} calls: {series.before} to {series.after} bytes, {gate.result}; allowed {LEAST} bytes a call, {in_all} in all")
     for row in gate.broken:

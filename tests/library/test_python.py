@@ -80,7 +80,7 @@ class Answers(unittest.TestCase):
         failed = s.gate(["total:5%"])
         self.assertEqual((bool(failed), failed.result, failed.broken[0]["budget"]), (False, "failed", "total:5%"))
         self.assertTrue(s.gate(["total:10GiB"]))
-        self.assertEqual(snapdiff.open(FILES[0], FILES[-1]).gate(["suspect:1KiB/step"]).result, "unjudged")
+        self.assertEqual(snapdiff.open(FILES[0], FILES[-1]).gate(["culprit:1KiB/step"]).result, "unjudged")
 
     def test_report_and_notebook(self):
         s = snapdiff.series(SERIES)

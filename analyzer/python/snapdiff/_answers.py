@@ -84,7 +84,7 @@ class Snapshots:
 
     def gate(self, budgets: Sequence[str] = (), *, budget_file: Optional[Path] = None, allowance_file: Optional[Path] = None,
              allow_unjudged: bool = False, **view: Any) -> "Gate":
-        """Holds growth against budgets: "10MiB", "total:5%", "100KiB/step", "suspect:0/step"."""
+        """Holds growth against budgets: "10MiB", "total:5%", "100KiB/step", "culprit:0/step"."""
         return Gate(self, "gate", dict(view, budget=list(budgets), budget_file=budget_file, allowance_file=allowance_file,
                                        allow_unjudged=allow_unjudged))
 

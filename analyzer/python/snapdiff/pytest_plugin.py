@@ -37,11 +37,11 @@ class MemoryGrowth(AssertionError):
 
 
 def _step_budget(budget: str) -> str:
-    """"10KiB/round" as snapdiff writes it: "suspect:10KiB/step"."""
+    """"10KiB/round" as snapdiff writes it: "culprit:10KiB/step"."""
     amount, slash, per = budget.partition("/")
     if slash and per != "round":
         raise ValueError(f"budget: found {budget!r}, expected an amount a round, such as '10KiB/round'")
-    return f"suspect:{amount}/step"
+    return f"culprit:{amount}/step"
 
 
 def _forget_logs() -> None:

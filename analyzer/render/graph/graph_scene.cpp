@@ -22,7 +22,7 @@ constexpr double kSparkWidth = 30;
 
 /// Sizes of one level of detail.
 struct Measures {
-  double least_w, most_w, name, suspect_name, growth, share, small;
+  double least_w, most_w, name, culprit_name, growth, share, small;
 };
 /// The fewer boxes, the wider they may be: a page of three has no need to cut names.
 Measures measures_of(bool full, std::size_t nodes) {
@@ -33,7 +33,7 @@ Measures measures_of(bool full, std::size_t nodes) {
 }
 
 TextStyle name_style(const Measures& m, const Node& node) {
-  return {node.spine || node.suspect >= 0 ? m.suspect_name : m.name, FontWeight::semibold};
+  return {node.spine || node.culprit >= 0 ? m.culprit_name : m.name, FontWeight::semibold};
 }
 TextStyle growth_style(const Measures& m) { return {m.growth, FontWeight::semibold}; }
 
@@ -81,7 +81,7 @@ std::string hidden_label(const Edge& edge, Typesetter& type) {
 GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Quantity& quantity, Typesetter& type,
                             Detail detail, const SceneWords& words) {
   const Node& node = graph.nodes[index];
-  const bool full = detail == Detail::full || (detail == Detail::mixed && (node.spine || node.suspect >= 0));
+  const bool full = detail == Detail::full || (detail == Detail::mixed && (node.spine || node.culprit >= 0));
   const Measures m = measures_of(full, graph.nodes.size());
   GraphScene::NodeBox out;
   out.full = full;
@@ -98,12 +98,12 @@ GraphScene::NodeBox measure(const GrowthGraph& graph, std::size_t index, const Q
     return out;
   }
   const double inner = m.most_w - 2 * kGraphScenePad;
-  const double marks = (out.loop ? 13 : 0) + (node.suspect >= 0 ? 14 : 0);
+  const double marks = (out.loop ? 13 : 0) + (node.culprit >= 0 ? 14 : 0);
   out.name = type.fit_middle(printable(node.name), name_style(m, node), inner - marks);
   if (mostly_grew(graph) && node.cumulative.net() > 0)
     out.share = share_text(static_cast<double>(node.cumulative.grew) / static_cast<double>(graph.total.grew));
   const bool long_series = node.series.size() > 2;
-  out.spark = full && long_series && (node.spine || node.suspect >= 0 || node.flat.importance() > 0);
+  out.spark = full && long_series && (node.spine || node.culprit >= 0 || node.flat.importance() > 0);
 
   double w = type.width(out.name, name_style(m, node)) + marks;
   double growth_w = type.width(out.growth, growth_style(m)) + m.growth;
@@ -216,14 +216,14 @@ void draw_node(const GraphScene& scene, std::size_t index, bool numbered, Canvas
   const bool full = shown.full;
   const double x = shown.box.x + 8;
   double y = shown.box.y + (full ? 14 : 12.5);
-  const TextStyle name{node.spine || node.suspect >= 0 ? (full ? 10.0 : 8.6) : (full ? 9.0 : 8.0),
+  const TextStyle name{node.spine || node.culprit >= 0 ? (full ? 10.0 : 8.6) : (full ? 9.0 : 8.0),
                        FontWeight::semibold};
   const double w = canvas.text(x, y, shown.name, name, kInk);
   if (shown.loop) canvas.text(x + w + 4, y, "\u21bb", {name.size, FontWeight::semibold}, kInk2);
-  if (numbered && node.suspect >= 0) {
+  if (numbered && node.culprit >= 0) {
     const Point centre{shown.box.x + shown.box.w - 11, y - name.size * 0.36};
     canvas.painter().fill(Path::circle(centre, 5.4), kInk);
-    canvas.text(centre.x, centre.y + 2.4, std::to_string(node.suspect + 1), {6.8, FontWeight::semibold}, kPaper,
+    canvas.text(centre.x, centre.y + 2.4, std::to_string(node.culprit + 1), {6.8, FontWeight::semibold}, kPaper,
                 Align::centre);
   }
   y += full ? 14 : 11.5;

@@ -13,7 +13,7 @@
 namespace snapdiff::render {
 
 /// full: name, growth and share, before -> after, what was allocated right here, sparkline.
-/// compact: name, growth and share. mixed: full on the critical path and at suspects, else compact.
+/// compact: name, growth and share. mixed: full on the critical path and at culprits, else compact.
 enum class Detail : std::uint8_t { full, mixed, compact };
 
 /// Words for the parts of a graph: of allocation stacks, or of retained objects.
@@ -66,7 +66,7 @@ bool mostly_grew(const graph::GrowthGraph& graph);
 struct SceneLinks {
   std::string prefix;
   std::vector<std::string> targets;
-  bool numbered = false;  ///< suspects carry the number they have in a table on the page
+  bool numbered = false;  ///< culprits carry the number they have in a table on the page
 };
 std::string node_anchor(const std::string& prefix, std::size_t node);
 

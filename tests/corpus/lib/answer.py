@@ -1,7 +1,4 @@
 """Runs a build on a case and reads its answer: culprits in order, the headline's verdict, the judged rows.
-
-A build that writes a `story` object is read from it. An older one is read from its suspects: the name is the last frame
-of a suspect's path, the headline is the verdict of the heaviest row of the first suspect.
 """
 import dataclasses
 import json
@@ -37,7 +34,6 @@ class Answer:
     headline: str
     rows: list
     error: str = ""
-    story: bool = False
 
 
 def run_json(snapdiff, arguments, folder):
@@ -65,17 +61,6 @@ def from_story(story):
     return culprits, (story.get("headline") or {}).get("verdict")
 
 
-def from_suspects(suspects, rows):
-    culprits = []
-    for suspect in suspects:
-        path = suspect.get("path") or [{}]
-        function, file, line = frame_of(path[-1])
-        through = [row for row in rows if any(f[0] == function and f[1] == file for f in row.frames)]
-        heaviest = max(through, key=lambda row: abs(row.growth()), default=None)
-        culprits.append(Named(function, file, line, heaviest.verdict if heaviest else None, suspect.get("growth") or 0))
-    return culprits, culprits[0].verdict if culprits else None
-
-
 def ask(snapdiff, case, folder):
     """The Answer of a build to a case whose files lie in `folder`."""
     try:
@@ -86,5 +71,5 @@ def ask(snapdiff, case, folder):
     rows = read_rows(trend)
     overall = diff.get("overall") or diff
     story = diff.get("story") or overall.get("story") or trend.get("story")
-    culprits, headline = from_story(story) if story else from_suspects(overall.get("suspects") or (), rows)
-    return Answer(culprits, headline, rows, "", bool(story))
+    culprits, headline = from_story(story) if story else ([], None)
+    return Answer(culprits, headline, rows)

@@ -40,7 +40,7 @@ def score_case(job):
     answer = ask(snapdiff, truth, folder)
     named = [names.culprit_of(c.function, c.file, c.line, truth, c.held) for c in answer.culprits]
     out = {key: truth[key] for key in ("id", "format", "family", "kind", "spread", "n", "rate", "harmless", "slow", "source", "uneven")}
-    out.update(error=answer.error, story=answer.story, headline=answer.headline, judged=truth["n"] >= JUDGED,
+    out.update(error=answer.error, headline=answer.headline, judged=truth["n"] >= JUDGED,
                named=[c.function for c in answer.culprits[:5]])
     growing = [row for row in answer.rows if row.verdict == "GROWING"]
     leaks = [leak_of_row(row, truth) for row in growing]

@@ -24,8 +24,8 @@ def singles(figures):
 
 def text(figures):
     answer, growing, quiet, head = (figures[key] for key in ("answer", "growing", "harmless", "headline"))
-    out = [f"{figures['cases']} cases ({figures['leak_cases']} with leaks, {figures['harmless_cases']} harmless), {figures['formats']} formats, seed {figures['seed']}, "
-           f"read from {'the story' if figures['story'] else 'the suspects'}; shares with Wilson 95 % intervals"]
+    out = [f"{figures['cases']} cases ({figures['leak_cases']} with leaks, {figures['harmless_cases']} harmless), {figures['formats']} formats, seed {figures['seed']}; "
+           "shares with Wilson 95 % intervals"]
     out += [f"  skipped: {text}" for text in figures["skipped"]] + [f"  error: {text}" for text in figures["errors"][:10]]
     out += block("ANSWER", pairs({
         "all leaks": answer["all"], "8 snapshots and more": answer["series"], "  of these clear ones": answer["clear"], "  stack formats": answer["stacks"],

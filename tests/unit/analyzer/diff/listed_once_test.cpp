@@ -169,7 +169,7 @@ TEST_CASE("rounding: half a step is one standard deviation, growth within it is 
   CHECK_FALSE(r.exact);
   REQUIRE(r.rows.size() == 1);
   CHECK(r.rows[0].error == Approx(std::sqrt(2.0) * 512));
-  CHECK(r.suspects.empty());
+  CHECK(marked_of(r).empty());
 }
 
 TEST_CASE("metric: counts are taken where no input has bytes") {

@@ -84,13 +84,13 @@ TEST_CASE("budget: amounts, shares, rates and horizons") {
   CHECK(one("60B/min").measure == Measure::per_second);
   CHECK(one("60B/90 s").amount == Approx(60.0 / 90));
   CHECK(one("5%/jump").measure == Measure::jump);
-  CHECK(one("suspect:5%").scope == BudgetScope::suspect);
-  CHECK(one("suspect:5%").measure == Measure::growth);
+  CHECK(one("culprit:5%").scope == BudgetScope::culprit);
+  CHECK(one("culprit:5%").measure == Measure::growth);
 }
 
 TEST_CASE("budget: what is none is refused with an example") {
   for (const char* bad : {"", "x", "10", "-5MiB", "10XiB", "5%x", "10MiB/", "10MiB/parsec", "heap:10MiB",
-                          "total:", "suspect:", "tot:5%", "10MiB/0h", "nan", "1e999MiB", "10MiB/-1d"}) {
+                          "total:", "culprit:", "tot:5%", "10MiB/0h", "nan", "1e999MiB", "10MiB/-1d"}) {
     CAPTURE(bad);
     const Result<Budget> budget = gate::parse_budget(bad);
     if (std::string(bad) == "10") {
@@ -187,10 +187,10 @@ TEST_CASE("gate: a jump is broken by a step, not by a leak or a cache that fills
   for (const std::int64_t before : {100'000, 0}) {  // judged STEP, and NEW
     CAPTURE(before);
     const GateReport report =
-        checked(stepped(12, before, before + 200'000), {"5%/jump", "total:5%/jump", "suspect:5%/jump"});
+        checked(stepped(12, before, before + 200'000), {"5%/jump", "total:5%/jump", "culprit:5%/jump"});
     CHECK(count(report, Outcome::broken) == 3);
     for (const GateFinding& finding : report.findings) CHECK(finding.measured == 200'000);
-    CHECK(checked(stepped(12, before, before + 40'000), {"5%/jump", "suspect:5%/jump"}).result() == GateResult::passed);
+    CHECK(checked(stepped(12, before, before + 40'000), {"5%/jump", "culprit:5%/jump"}).result() == GateResult::passed);
   }
   CHECK_FALSE(checked(trend_of(12, 50'000), {"5%/jump"}).is_breached());
 }
@@ -201,10 +201,10 @@ TEST_CASE("gate: the budgets without any depend on what can be judged") {
     for (const Budget& budget : gate::default_budgets(series)) all += budget.text + " ";
     return all;
   };
-  CHECK(texts({2}) == "total:5% suspect:5% ");
+  CHECK(texts({2}) == "total:5% culprit:5% ");
   CHECK(texts({7}) == texts({2}));
-  CHECK(texts({8}) == "suspect:0/step ");
-  CHECK(texts({8, true}) == "suspect:0/step total:5%/jump suspect:5%/jump ");
+  CHECK(texts({8}) == "culprit:0/step ");
+  CHECK(texts({8, true}) == "culprit:0/step total:5%/jump culprit:5%/jump ");
   CHECK(texts({2, false, true}) == "5% ");
   CHECK(texts({8, false, true}) == "0/step ");
 }
@@ -269,7 +269,7 @@ TEST_CASE("gate: a sampled rise within two standard deviations breaks no rate, h
     auto story = std::make_shared<Story>(*trend.series.overall.story);
     for (Culprit& culprit : story->culprits) culprit.error = error;
     trend.series.overall.story = std::move(story);
-    CHECK(checked(std::move(trend), {"suspect:0/step"}).is_breached() == (error < 3300));
+    CHECK(checked(std::move(trend), {"culprit:0/step"}).is_breached() == (error < 3300));
   }
 }
 
@@ -288,12 +288,12 @@ TEST_CASE("gate: less than a page counts where what grows with it is more") {
     culprit.verdict.slope = culprit.verdict.slope_low = 300;
   }
   trend.series.overall.story = std::move(story);
-  CHECK(checked(trend, {"suspect:0/step"}).is_breached());  // its row: 6600
+  CHECK(checked(trend, {"culprit:0/step"}).is_breached());  // its row: 6600
   for (Verdict& verdict : trend.verdicts) verdict.word = "FLAT";
-  CHECK_FALSE(checked(trend, {"suspect:0/step"}).is_breached());
+  CHECK_FALSE(checked(trend, {"culprit:0/step"}).is_breached());
 }
 
-TEST_CASE("gate: a suspect grows where the total does not") {
+TEST_CASE("gate: a culprit grows where the total does not") {
   std::vector<SnapshotRef> refs;
   for (int i = 0; i < 2; ++i) {
     refs.push_back(
@@ -410,7 +410,7 @@ TEST_CASE("gate files: errors name the file, the line and what was expected") {
   CHECK(error_of(gate::parse_budgets("[[budget]]\nallow = 5\n", "b.toml")) ==
         "b.toml: line 2: 'allow' must be a text in quotes");
   CHECK(error_of(gate::parse_budgets("[[budget]]\nallow = '1MiB'\nfor = 'week'\n", "b.toml")) ==
-        "b.toml: line 1: for = 'week': expected stack, suspect or total");
+        "b.toml: line 1: for = 'week': expected stack, culprit or total");
   CHECK(error_of(gate::parse_budgets("budgets = 3\n", "b.toml")).find("'budgets' is unknown") != std::string::npos);
   for (const char* damaged : {"[[budget", "allow = ", "\x01\x02", "a = \"\\u12\"", "[[budget]]\n[[budget]"}) {
     CAPTURE(damaged);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "snapdiff/growth.hpp"
+#include "snapdiff/story.hpp"
 
 namespace snapdiff::test {
 
@@ -87,20 +88,21 @@ class FakeReport {
     add_to_total(baseline, current);
     return *this;
   }
-  FakeReport& suspect(std::string_view path, std::int64_t growth, double share, std::vector<std::uint32_t> rows = {}) {
-    Suspect suspect;
-    suspect.path = frames(path);
-    for (std::size_t i = 0; i < suspect.path.size() / 2; ++i)
-      std::swap(suspect.path[i], suspect.path[suspect.path.size() - 1 - i]);
-    suspect.growth = growth;
-    suspect.share = share;
-    suspect.rows = std::move(rows);
-    for (const std::uint32_t row : suspect.rows) {
+  FakeReport& culprit(std::string_view path, std::int64_t growth, double share, std::vector<std::uint32_t> rows = {}) {
+    Culprit culprit;
+    culprit.path = frames(path);
+    for (std::size_t i = 0; i < culprit.path.size() / 2; ++i)
+      std::swap(culprit.path[i], culprit.path[culprit.path.size() - 1 - i]);
+    culprit.value = {0, growth};
+    culprit.share = share;
+    culprit.rows = std::move(rows);
+    for (const std::uint32_t row : culprit.rows) {
       std::vector<FrameView> stack;
       report_.frames(report_.rows[row], stack);
-      suspect.sites.push_back({stack.front(), report_.rows[row].value.growth(), report_.rows[row].objects.growth()});
+      culprit.sites.push_back({stack.front(), report_.rows[row].value.growth(), report_.rows[row].objects.growth()});
     }
-    report_.suspects.push_back(std::move(suspect));
+    told_.culprits.push_back(std::move(culprit));
+    report_.story = std::make_shared<Story>(told_);
     return *this;
   }
   GrowthReport& get() { return report_; }
@@ -142,6 +144,7 @@ class FakeReport {
 
   std::shared_ptr<FakeStacks> stacks_ = std::make_shared<FakeStacks>();
   GrowthReport report_;
+  Story told_;
 };
 
 }  // namespace snapdiff::test

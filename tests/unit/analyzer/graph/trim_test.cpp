@@ -67,14 +67,14 @@ TEST_CASE("trim: with few nodes, forks and allocation sites go before frames tha
   CHECK(graph.hidden_flat == Weight{});
 }
 
-TEST_CASE("trim: a suspect's path stays however small it is") {
+TEST_CASE("trim: a culprit's path stays however small it is") {
   FakeReport report;
-  report.row("main;big", 0, 100000).row("main;way;suspect", 0, 1).suspect("main;way;suspect", 1, 0.00001, {1});
+  report.row("main;big", 0, 100000).row("main;way;culprit", 0, 1).culprit("main;way;culprit", 1, 0.00001, {1});
   const GrowthGraph graph = build_graph(report);
-  CHECK(names(graph).count("suspect") == 1);
+  CHECK(names(graph).count("culprit") == 1);
   const auto it =
-      std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const auto& n) { return n.name == "suspect"; });
-  CHECK(it->suspect == 0);
+      std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const auto& n) { return n.name == "culprit"; });
+  CHECK(it->culprit == 0);
 }
 
 TEST_CASE("trim: a hidden frame leaves a residual edge that names it") {
@@ -95,14 +95,14 @@ TEST_CASE("trim: a hidden frame leaves a residual edge that names it") {
   CHECK(edge->hidden_frames[0].substr(0, 4) == "thin");
 }
 
-TEST_CASE("trim: a long run of frames that only pass on is folded, its ends and suspects stay") {
+TEST_CASE("trim: a long run of frames that only pass on is folded, its ends and culprits stay") {
   FakeReport report;
   std::string stack = "start;run";
   for (int i = 0; i < 56; ++i) stack += numbered(";f", static_cast<std::uint64_t>(i));
   report.row(stack + ";leaf", 0, 1000).row("start;run;side", 0, 300);
-  report.suspect(stack.substr(0, stack.find(";f20;") + 4), 1000, 0.77, {0});
+  report.culprit(stack.substr(0, stack.find(";f20;") + 4), 1000, 0.77, {0});
   const GrowthGraph graph = build_graph(report);
-  // start is start-up code before the fork; f0 begins the run, f20 is a suspect, f55 is next to the leaf.
+  // start is start-up code before the fork; f0 begins the run, f20 is a culprit, f55 is next to the leaf.
   CHECK(names(graph) ==
         std::set<std::string>{"all growth", "run", "side", "f0", "f19", "f20", "f21", "f54", "f55", "leaf"});
   const auto hidden = std::find_if(graph.edges.begin(), graph.edges.end(),

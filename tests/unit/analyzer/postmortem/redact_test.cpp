@@ -34,7 +34,7 @@ TEST_CASE("redact: the token of a short name is the short name of the token") {
   CHECK(after.file.substr(0, 4) == "dir_");
   const std::string token = short_function_name(after.function);
   CHECK(plain(closed.narrative.in_short[1]).find(token) != std::string::npos);
-  CHECK(closed.growth().suspects.front().path.back().function == after.function);
+  CHECK(closed.growth().story->culprits.front().path.back().function == after.function);
   CHECK(closed.growth().rows.front().value == open.growth().rows.front().value);
   CHECK(closed.growth().unattributed == open.growth().unattributed);
 }

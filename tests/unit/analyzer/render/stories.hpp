@@ -70,7 +70,7 @@ inline render::Story story_of(const std::vector<Line>& lines) {
 }
 
 /// A culprit of these rows, as the story module would describe it; its texts belong to the views of `from`.
-inline Culprit culprit_of(const render::Story& story, const Suspect& from, std::string verdict) {
+inline Culprit culprit_of(const render::Story& story, const Culprit& from, std::string verdict) {
   Culprit out;
   out.path = from.path;
   out.rows = from.rows;
@@ -94,7 +94,7 @@ inline Culprit culprit_of(const render::Story& story, const Suspect& from, std::
 }
 
 /// What the outputs lay out: these culprits, and what `passing` names as allocated and freed again.
-inline void tell_story(render::Story& story, const std::vector<Suspect>& from, std::vector<std::uint32_t> passing) {
+inline void tell_story(render::Story& story, const std::vector<Culprit>& from, std::vector<std::uint32_t> passing) {
   auto told = std::make_shared<Story>();
   told->snapshots = story.steps.size();
   told->verdict = "GROWING";
@@ -103,7 +103,7 @@ inline void tell_story(render::Story& story, const std::vector<Suspect>& from, s
   told->figures = value_text(story.overall.total.growth(), "bytes", true);
   told->extent = std::to_string(told->snapshots) + " snapshots";
   told->next = {{"snapdiff peek '"}, {"leak_sessions", true}, {"' a b"}};
-  for (const Suspect& suspect : from) told->culprits.push_back(culprit_of(story, suspect, "GROWING"));
+  for (const Culprit& culprit : from) told->culprits.push_back(culprit_of(story, culprit, "GROWING"));
   for (std::size_t i = told->culprits.size(); i-- > 0;)
     told->bands.push_back({Band::Kind::culprit, i, told->culprits[i].text.name, {}, told->culprits[i].values});
   for (const std::uint32_t row : passing) {
@@ -129,17 +129,16 @@ inline render::Story twelve_snapshots() {
     lines[4].values.push_back(524'288);
   }
   render::Story story = story_of(lines);
-  FakeReport suspects;  // only for its frames
-  for (const Line& line : lines) suspects.row(line.stack, line.values.front(), line.values.back());
-  suspects.suspect("_start;main;handle_request;leak_sessions;alloc_body@svc_cache.cc:24", 2'640'000, 0.47, {0});
-  suspects.suspect("_start;main;background;leak_log;make_log_line@svc_cache.cc:28", 2'200'000, 0.4, {1});
-  story.overall.suspects = suspects.get().suspects;
+  FakeReport culprits;  // only for its frames
+  for (const Line& line : lines) culprits.row(line.stack, line.values.front(), line.values.back());
+  culprits.culprit("_start;main;handle_request;leak_sessions;alloc_body@svc_cache.cc:24", 2'640'000, 0.47, {0});
+  culprits.culprit("_start;main;background;leak_log;make_log_line@svc_cache.cc:28", 2'200'000, 0.4, {1});
   story.overall.common_path = "main";
-  tell_story(story, story.overall.suspects, {3});
+  tell_story(story, culprits.get().story->culprits, {3});
   for (std::size_t row = 0; row < lines.size(); ++row)
     story.verdicts.push_back({row < 3 ? "GROWING" : row == 3 ? "GONE" : "FLAT", "climbs in every part of the window"});
-  // The suspects' texts live in this view.
-  story.overall.view = std::make_shared<KeepAlive>(story.overall.view, suspects.get().view);
+  // The culprits' texts live in this view.
+  story.overall.view = std::make_shared<KeepAlive>(story.overall.view, culprits.get().view);
   return story;
 }
 

@@ -252,7 +252,7 @@ inline std::string svc_name(int index) {
   return std::string(index < 9 ? "svc.000" : "svc.00") + std::to_string(index + 1) + ".heap";
 }
 
-/// Growth from snapshot `from` to `to` (0-based), rows by size of change; the suspects of the first
+/// Growth from snapshot `from` to `to` (0-based), rows by size of change; the culprits of the first
 /// -> last view, or of the step where something is freed.
 inline GrowthReport svc_diff(int from, int to, bool with_passing = false) {
   DiffMaker maker;

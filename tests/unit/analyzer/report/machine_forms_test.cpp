@@ -235,7 +235,6 @@ GrowthReport large_report(std::uint32_t rows) {
   report.view = std::make_shared<ManyStacks>();
   const GrowthRow row = report.rows[0];
   report.rows.assign(rows, row);
-  report.suspects.clear();
   report.story = nullptr;  // its frames are of the view that was
   report.stacks.clear();
   for (std::uint32_t i = 0; i < rows; ++i) {
