@@ -11,6 +11,12 @@ namespace snapdiff {
 /// Below this many stacks a second thread costs more than it saves.
 inline constexpr std::size_t kParallelStacks = 20'000;
 
+/// At least 1. The standard library reads a file of the system for each such question: it is asked once.
+inline std::size_t core_count() {
+  static const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  return cores;
+}
+
 /// Calls work() once on each of `workers` threads, this one among them, or on fewer where no more are to be had.
 /// Returns after all calls; an exception of one of them is thrown here.
 void run_on_threads(std::size_t workers, const std::function<void()>& work);
@@ -19,12 +25,11 @@ void run_on_threads(std::size_t workers, const std::function<void()>& work);
 /// it worth while. Returns after all calls; an exception of one of them is thrown here.
 template <class Body>
 void for_each_parallel(std::size_t count, std::size_t stacks, Body body) {
-  const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) body(i);
   };
-  run_on_threads(stacks < kParallelStacks ? 1 : std::min(count, cores), std::cref(work));
+  run_on_threads(stacks < kParallelStacks ? 1 : std::min(count, core_count()), std::cref(work));
 }
 
 /// Rows that one call of for_each_block() works on: enough for a thread, few enough to share among all of them.

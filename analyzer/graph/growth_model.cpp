@@ -7,6 +7,7 @@
 #include "analyzer/base/library_frames.hpp"
 #include "analyzer/graph/dominators.hpp"
 #include "snapdiff/checked.hpp"
+#include "snapdiff/story.hpp"
 
 namespace snapdiff::graph {
 namespace {
