@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "snapdiff/story.hpp"
 #include "unit/analyzer/diff/diff_support.hpp"
 
 using namespace snapdiff;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "snapdiff/story.hpp"
 #include "unit/analyzer/diff/diff_support.hpp"
 
 using namespace snapdiff;

@@ -4,6 +4,7 @@
 #include <random>
 #include <tuple>
 
+#include "snapdiff/story.hpp"
 #include "unit/analyzer/diff/diff_support.hpp"
 
 using namespace snapdiff;
