@@ -154,9 +154,7 @@ int run_postmortem(const Arguments& arguments) {
   }
   const auto resident = session::resident_parts(compared.loaded);
   for (session::ReportedSeries& part : parts) part.resident = resident;
-  if (parts.size() > 1)
-    say("note: the snapshots are not one series: " + std::to_string(parts.size()) +
-        " reports, one for each kind or series");
+  if (parts.size() > 1) say("note: " + std::to_string(parts.size()) + " series: one report each");
   for (Note note : left_out.all()) {
     if (settings.redactor) note.text = settings.redactor->redacted(note.text);
     say_note(note);

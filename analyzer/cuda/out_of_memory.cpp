@@ -144,9 +144,8 @@ class Judge {
     const std::string room = bytes(room_) + " that are reserved or free on the device";
     const Wide asked = o_.asked;
     if (Wide{o_.requested} + asked > room_)
-      return {R::exhausted, "real exhaustion: " + bytes(o_.requested) + " in use and the " + bytes(asked) +
-                                " asked for are " + bytes(o_.requested + asked - room_) + " more than the " + room +
-                                "; without any rounding or gap it would fail as well"};
+      return {R::exhausted, "real exhaustion: " + bytes(asked) + " requested and " + bytes(o_.requested) + " in use, " +
+                                bytes(room_) + " reserved or free on the device: too large even without fragmentation"};
     if (Wide{o_.allocated} + asked > room_)
       return {R::rounding, "rounding: what is in use was asked for as " + bytes(o_.requested) + " and takes " +
                                bytes(o_.allocated) + "; with the " + bytes(o_.rounding()) +

@@ -297,7 +297,7 @@ std::string other_process(const Snapshot& a, const Snapshot& b) {
   for (const auto& [key, in_b] : starts(b)) {
     const auto found = in_a.find(key);
     if (found != in_a.end() && found->second.size() == 1 && in_b.size() == 1 && found->second != in_b)
-      return "memory map changed: " + std::string(base_name(key.first)) + " lies elsewhere";
+      return "different process: " + std::string(base_name(key.first)) + " moved";
   }
   return {};
 }

@@ -232,8 +232,7 @@ void note_facts(Comparison& c) {
                 unknown);
   if (leaves_out)
     c.notes.add(Severity::info,
-                "an input lists only a part of its rows: what it does not list is unknown, and the totals are of rows "
-                "that are listed on both sides");
+                "top-N list: missing rows are unknown, and the totals are of rows that both sides list");
   if (unlisted > 0)
     c.notes.add(Severity::info, concat("a stack below the threshold of its list counts as 0 there: it holds up to ",
                                        value_text(unlisted, c.unit), ", part of [below threshold]"));
@@ -247,7 +246,7 @@ void note_facts(Comparison& c) {
     const SnapshotFacts& a = c.sides[s - 1].ref.snapshot->facts;
     const SnapshotFacts& b = c.sides[s].ref.snapshot->facts;
     if (a.taken_at_ns && b.taken_at_ns && *b.taken_at_ns < *a.taken_at_ns)
-      c.notes.add(Severity::warning, "a later snapshot is older by the time inside the files; the given order holds");
+      c.notes.add(Severity::warning, "timestamps disagree with the given order; using the given order");
     if (from_one_file(a, b) && a.position == b.position)
       c.notes.add(Severity::info, "two snapshots come from equal bytes");
     if (c.sides.size() == 2) {

@@ -125,7 +125,7 @@ Result<FrameFilters> FrameFilters::compile(const DiffOptions& options, std::span
       if (expression->ok()) {
         out.push_back(std::move(expression));
       } else {
-        notes.add(Severity::warning, "drop_frames or keep_frames of an input is no regular expression; ignored");
+        notes.add(Severity::warning, "invalid regular expression in drop_frames or keep_frames of an input; ignored");
       }
     };
     for (const SnapshotRef& ref : snapshots) {

@@ -119,8 +119,7 @@ std::vector<Finding> what_findings(const Postmortem& report) {
 std::vector<Finding> where_findings(const Postmortem& report) {
   std::vector<Finding> out;
   if (!has_stacks(report)) {
-    say(out, Finding::Kind::where,
-        "The inputs hold numbers about whole processes and no stacks: where it was allocated they do not say.");
+    say(out, Finding::Kind::where, "The inputs have no stacks: they cannot say where the memory was allocated.");
     return out;
   }
   const GrowthReport& report_growth = report.growth();
@@ -297,7 +296,7 @@ std::vector<Finding> not_this_findings(const Postmortem& report) {
     passing.path.empty() ? text << "a stack whose frames are hidden" : text.frame(passing.path.back());
     snapshot_text(text << ", allocated at ", report, passing.allocated);
     snapshot_text(text << ", freed at ", report, passing.freed);
-    text << "; no part of the growth from first to last.";
+    text << ".";
     tell(text.take());
   }
   for (const Culprit& culprit : story.levelled) {

@@ -26,7 +26,7 @@ Prose opening_of(const Postmortem& report);
 Prose shares_of_growth(const Postmortem& report);
 /// The same for what was freed: "cache.fill -45.0 MiB (100 % of the shrinkage)".
 Prose freed_of(const Postmortem& report);
-/// "f: rose in 11 of 12 steps, above its first value since snapshot 2 (svc.0002.heap)".
+/// "f rose in 10 of 12 steps, above its first value since snapshot 2 (svc.0002.heap)"; "f rose at every step".
 Prose rise_of_culprit(const Postmortem& report, const Culprit& culprit);
 /// Matching and sampling.
 Prose matching_of(const Postmortem& report);

@@ -48,7 +48,7 @@ std::shared_ptr<const RE2> pattern_of(const Value& value, const std::string& key
   options.set_encoding(RE2::Options::EncodingLatin1);  // names are bytes
   auto pattern = std::make_shared<const RE2>(text, options);
   if (!pattern->ok())
-    refuse(value, "'" + key + "': '" + text + "' is no regular expression: " + pattern->error() +
+    refuse(value, "'" + key + "': invalid regular expression '" + text + "': " + pattern->error() +
                       ", expected the syntax of RE2");
   return pattern;
 }

@@ -131,6 +131,10 @@ Prose rise_of_culprit(const Postmortem& report, const Culprit& culprit) {
     return out.take();
   }
   const Rise rise = rise_of(values);
+  if (rise.rises == rise.steps) {
+    out << " rose at every step";
+    return out.take();
+  }
   out << " rose in " << rise.rises << " of " << rise.steps << " steps";
   if (rise.since == 0) {
     out << ", and ends at or below its first value";
@@ -147,8 +151,13 @@ Prose matching_of(const Postmortem& report) {
   for (std::size_t tier = 0; tier + 1 < kMatchTiers; ++tier) matched += growth.matched[tier];
   const double fuzzy = growth.matched[static_cast<std::size_t>(MatchTier::fuzzy)];
   Writer out;
-  out << percent_of(matched) << (growth.unit == "bytes" ? " of the bytes" : " of the values")
-      << " of both sides are in stacks that were matched, the rest is new or gone; " << sampling_text(growth);
+  if (percent_of(matched) == "100 %") {
+    out << "All stacks matched; ";
+  } else {
+    out << percent_of(matched) << (growth.unit == "bytes" ? " of the bytes" : " of the values")
+        << " matched, the rest is new or gone; ";
+  }
+  out << sampling_text(growth);
   if (growth.has_error && std::isfinite(growth.total_error) && !growth.exact)
     out << "; the total's growth is \u00b1 " << error_text(growth, growth.total_error)
         << (growth.rounded ? " by rounding" : " by sampling");

@@ -250,9 +250,8 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
 std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8) {
   constexpr std::size_t kModules = 3;
   const auto number = [](std::uint64_t n) { return count_text(std::min<std::uint64_t>(n, INT64_MAX)); };
-  std::string text = unnamed.unnamed == unnamed.addresses
-                         ? "none of " + number(unnamed.addresses) + " addresses has one: "
-                         : number(unnamed.unnamed) + " of " + number(unnamed.addresses) + " addresses have none: ";
+  std::string text = unnamed.unnamed == unnamed.addresses ? std::string() : number(unnamed.unnamed) + " of ";
+  text += number(unnamed.addresses) + " addresses without names: ";
   for (std::size_t i = 0; i < std::min(kModules, unnamed.modules.size()); ++i) {
     const UnnamedModule& module = unnamed.modules[i];
     const std::string name = module.module.empty() ? "[no module]" : printable(base_name(module.module), utf8);
@@ -262,7 +261,7 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
   // Without a module nothing says which binary has the names.
   const bool can_be_named = std::any_of(unnamed.modules.begin(), unnamed.modules.end(),
                                         [](const UnnamedModule& module) { return !module.module.empty(); });
-  return can_be_named ? text + "; --symbols DIR with the binaries adds them" : text;
+  return can_be_named ? text + "; add --symbols DIR" : text;
 }
 
 std::string pool_text(const PoolId& pool) {

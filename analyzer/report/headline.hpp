@@ -72,7 +72,7 @@ inline std::string wrapped_line(const std::string& text, const Style& style) {
   return wrapped(text, style.width, 2) + "\n";
 }
 
-/// "3 of 31 addresses have none: libc.so.6 3 (12 KiB); ...": how far naming came, and what helps.
+/// "3 of 31 addresses without names: libc.so.6 3 (12 KiB); ...", and what helps.
 std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool utf8);
 
 /// From this many columns on a screen has room for sites, verdicts and sparklines.

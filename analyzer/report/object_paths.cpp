@@ -85,11 +85,10 @@ class PathsText {
     const std::string by = "by " + counted(report_.loops, "object") + " or more" +
                            (report_.snapshots.size() > 2 ? " with every snapshot" : "");
     if (report_.growing.empty()) return wrapped_line("no place grew " + by, style_);
-    std::string out =
-        wrapped("places that grew " + by + "; " + sum_text(report_.hanging) +
-                    " hang only on them: share divides what several reach, alone is what one of them keeps",
-                style_.width, 2) +
-        "\n\n";
+    std::string out = wrapped("places that grew " + by + "; " + sum_text(report_.hanging) +
+                                  " hang only on them. share: shared retained size; alone: exclusive retained size",
+                              style_.width, 2) +
+                      "\n\n";
     out += "    share     alone   growth of what is held there, and where\n";
     const std::size_t shown = shown_of(report_.growing.size(), style_);
     for (std::size_t i = 0; i < shown; ++i) out += growing_lines(report_.growing[i]);

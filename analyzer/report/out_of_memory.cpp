@@ -29,13 +29,13 @@ std::string free_text(const FreeBytes& free) {
   return bytes_text(free.bytes) + " in " + counted(free.blocks, "block") + ", the largest " + bytes_text(free.largest);
 }
 
-/// "2.10 GiB free beside 12.0 MiB of forward model.py:39 in 8 segments".
+/// "2.10 GiB free, held by 12.0 MiB of forward model.py:39 in 8 segments".
 std::string holder_text(const CacheHolder& holder) {
   std::string name = printable(holder.function, true);
   if (!holder.line.file.empty())
     name += " " + printable(base_name(holder.line.file), true) + ":" + std::to_string(holder.line.line);
   if (holder.function.empty()) name = "blocks without a Python stack";
-  return bytes_text(holder.free) + " free beside " + bytes_text(holder.live) + " of " + name + " in " +
+  return bytes_text(holder.free) + " free, held by " + bytes_text(holder.live) + " of " + name + " in " +
          counted(holder.segments, "segment");
 }
 
@@ -43,11 +43,9 @@ std::string holder_text(const CacheHolder& holder) {
 std::vector<std::pair<std::string, std::string>> back_lines(const OutOfMemory& o) {
   std::vector<std::pair<std::string, std::string>> lines;
   const FreeBytes& whole = o.cached.releasable;
-  lines.emplace_back("can go back", whole.blocks == 0
-                                        ? "nothing: no segment is without a block in use"
-                                        : bytes_text(whole.bytes) + " in " + counted(whole.blocks, "segment") +
-                                              " without a block in use");
-  for (const CacheHolder& holder : o.holders) lines.emplace_back("kept by", holder_text(holder));
+  lines.emplace_back("releasable",
+                     whole.blocks == 0 ? "none" : bytes_text(whole.bytes) + " in " + counted(whole.blocks, "segment"));
+  for (const CacheHolder& holder : o.holders) lines.emplace_back("unreleasable", holder_text(holder));
   return lines;
 }
 

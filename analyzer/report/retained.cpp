@@ -31,9 +31,7 @@ class RetainedText {
   std::string all() const {
     std::string out = headline() + "\n" + table() + "\n";
     out += wrapped_line(
-        "retained: what would go with all objects of the type, those below another of them counted once; types "
-        "overlap, so there is no sum",
-        style_);
+        "retained: bytes freed if all objects of the type were freed; types overlap, so there is no sum", style_);
     if (report_.fresh)
       out +=
           wrapped_line("new: came after the first snapshot" +
@@ -109,8 +107,10 @@ class RetainedText {
     switch (heap.rule) {
       case RootRule::told: break;
       case RootRule::flagged: text += ", as marked"; break;
-      case RootRule::unheld: text += ": the format records none, so objects that no other one holds"; break;
-      case RootRule::first: text += ": the format records none and all are held, so the first object"; break;
+      case RootRule::unheld: text += ": the format marks no roots, so objects that nothing references are used"; break;
+      case RootRule::first:
+        text += ": the format marks no roots and all objects are referenced, so the first object is used";
+        break;
     }
     text += "; " + count_text(heap.references) + " references";
     if (heap.weak > 0) text += ", of them " + count_text(heap.weak) + " weak and not followed";

@@ -19,9 +19,9 @@ std::string note_of(const cuda::LeftOver& left, const Iterations& found, std::si
   if (found.size() > 1)
     text += ", " + std::to_string(found.alike) + " of " + std::to_string(found.size() - 1) + " after the first alike";
   if (left.warm_up > 0)
-    text += (left.warm_up == 1 ? "; the first is warm-up: it leaves "
-                               : "; the first " + std::to_string(left.warm_up) + " are warm-up: they leave ") +
-            bytes_text(left.warm_bytes) + " that no later one adds";
+    text +=
+        (left.warm_up == 1 ? "; first iteration: +" : "; first " + std::to_string(left.warm_up) + " iterations: +") +
+        bytes_text(left.warm_bytes) + " (warm-up), none later";
   if (stride > 1) text += "; " + std::string(kEveryNth) + std::to_string(stride);
   return text;
 }

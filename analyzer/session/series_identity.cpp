@@ -215,10 +215,10 @@ Status keep_one_series(Loaded& loaded, const std::string& series, const std::str
   }
   const bool is_clear = parts[0].snapshots.size() > 1 && parts[1].snapshots.size() == 1;
   if (!is_clear)
-    return Error{ErrorCode::usage,
-                 std::to_string(parts.size()) + " series, which are not compared as one: found " +
-                     list_of(parts, loaded) + "; expected --series NAME with one of them",
-                 std::nullopt, what};
+    return Error{
+        ErrorCode::usage,
+        std::to_string(parts.size()) + " series: found " + list_of(parts, loaded) + "; pick one with --series NAME",
+        std::nullopt, what};
   const std::vector<SeriesPart> others(parts.begin() + 1, parts.end());
   loaded.notes.add(Severity::warning,
                    "left out, since not of the series " + parts[0].name + ": " + list_of(others, loaded));

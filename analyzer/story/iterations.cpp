@@ -156,7 +156,7 @@ void say_how(const GrowthReport& report, const GrowthReport& left, Story& story)
   std::vector<Prose> lines;
   if (const std::string_view note = loop_note(report); !note.empty()) lines.push_back({{std::string(note), false}});
   if (!story.culprits.empty()) {
-    lines.push_back(prose_of("what iterations allocate and never free: ", value(left, left.total.growth()), " in ",
+    lines.push_back(prose_of("leaked by iterations: ", value(left, left.total.growth()), " in ",
                              amount_of(left.total_objects.growth(), "block")));
   }
   for (Prose& line : lines) story.also.push_back(std::move(line));

@@ -132,7 +132,7 @@ std::string shares_text(const MemoryPeak& peak, std::size_t first, std::size_t e
   return text;
 }
 
-/// ", with 11.7 GiB reserved, of it 40.0 MiB free beside blocks in use".
+/// ", with 11.7 GiB reserved, 40.0 MiB of it fragmentation".
 std::string reserved_text(const MemoryPeak& peak) {
   if (!peak.reserved) return {};
   std::string text = ", with " + sized(*peak.reserved) + " reserved";
@@ -140,8 +140,8 @@ std::string reserved_text(const MemoryPeak& peak) {
   const auto part = [&](const FreeBytes& free, std::string_view what) {
     if (free.bytes > 0) text += ", " + sized(free.bytes) + " of it " + std::string(what);
   };
-  part(peak.cached->fragments, "cache fragments (free beside blocks in use)");
-  part(peak.cached->releasable, "in segments without a block in use");
+  part(peak.cached->fragments, "fragmentation");
+  part(peak.cached->releasable, "releasable");
   return text;
 }
 

@@ -119,7 +119,7 @@ void allow_for_many(std::span<Verdict> verdicts) {
     Verdict& verdict = *climbing[k];
     if (verdict.word == "GROWING") continue;
     verdict.word = "NOISY";
-    verdict.reason = concat("rose, but of ", judged, " one may rise so by chance; ", p_text(verdict.p));
+    verdict.reason = concat("rising, but of ", judged, " one may rise so by chance; ", p_text(verdict.p));
   }
 }
 

@@ -70,8 +70,8 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
 
 std::string reason_rising(const Findings& found) {
   const std::string why = found.by_chance ? "no further than sampling alone may show"
-                                          : concat(found.values.size(), " snapshots cannot exclude random drift");
-  return concat("rose, but ", why, cycle_text(found), "; ", p_text(found.p_of(Group::climbing)),
+                                          : concat(found.values.size(), " snapshots are too few to be sure");
+  return concat("rising, but ", why, cycle_text(found), "; ", p_text(found.p_of(Group::climbing)),
                 found.values.size() < 8 ? " from few points" : "", spikes_text(found));
 }
 

@@ -246,7 +246,7 @@ class Reader {
                     "found " + shown(fields_.at("id"_key)) + ", expected \"" + open_->id() + "\"");
     } else if (static_cast<std::uint64_t>(rows) < found ||
                static_cast<std::uint64_t>(rows) > found + open_->dropped()) {
-      drop_snapshot("snapshot dropped: its rows are not as many as its end says",
+      drop_snapshot("snapshot dropped: row count differs from the end record",
                     "found " + std::to_string(found) + ", expected " + std::to_string(rows));
     } else {
       finish_snapshot();

@@ -80,7 +80,7 @@ struct TimeAxis {
 /// When a climbing total meets a limit.
 ///   none      no limit was given, or too few snapshots to say
 ///   reached   it is there
-///   never     the band of the slope holds 0
+///   never     the slope's 95 % interval includes 0
 ///   ahead     in `steps` steps, between `soonest` and `latest`
 struct Forecast {
   enum class Kind : std::uint8_t { none, reached, never, ahead };

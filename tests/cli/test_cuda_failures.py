@@ -112,8 +112,8 @@ class CudaFailures(DeviceTest):
         self.assertEqual((holder["live"], holder["free"], holder["segments"]), (2 * MIB, 80 * MIB, 1))
         self.assertEqual((holder["name"], holder["line"]), (LEAK[0]["name"], LEAK[0]["line"]))
         text = " ".join(self.run_it("info", path)[0].split())
-        self.assertIn("can go back 64.0 MiB in 1 segment without a block in use", text)
-        self.assertIn("kept by 80.0 MiB free beside 2.00 MiB of keep_output train.py:10 in 1 segment", text)
+        self.assertIn("releasable 64.0 MiB in 1 segment", text)
+        self.assertIn("unreleasable 80.0 MiB free, held by 2.00 MiB of keep_output train.py:10 in 1 segment", text)
         self.run_it("postmortem", path, "-o", "report", "--redact")
         with open(os.path.join(self.folder, "report", "report.json"), encoding="utf-8") as file:
             self.assertNotIn("keep_output", file.read())

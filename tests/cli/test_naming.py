@@ -290,7 +290,7 @@ class Naming(CliTest):
 
     def test_the_table_says_how_many_have_no_name(self):
         table, _ = self.run_it(*self.dumps(), "--db", ":memory:", env={"COLUMNS": "120"})
-        self.assertRegex(table, r"names +none of \d+ addresses has one: leaking_service \d+ \(4\.49 KiB\)")
+        self.assertRegex(table, r"names +\d+ addresses without names: leaking_service \d+ \(4\.49 KiB\)")
         self.assertIn("--symbols DIR", table)
         named, _ = self.run_it(*self.dumps(), "--db", ":memory:", "--symbols", self.build.name)
         self.assertNotRegex(named, r"leaking_service \d+ \(")

@@ -113,7 +113,7 @@ class Postmortem(CliTest):
         passed = next(t for t in texts if "freed again" in t)
         self.assertRegex(passed, r"allocated at snapshot\s3 \(svc\.0003\.heap\), freed at snapshot\s6 \(svc\.0006\.heap\)")
         since = next(f["text"] for f in report["findings"] if f["kind"] == "since")
-        self.assertRegex(since, r"rose in 11 of 11 steps, above its first value since snapshot\s2 ")
+        self.assertRegex(since, r"rose at every step")
 
     def test_the_terminal_gets_five_lines(self):
         for name, files in SERIES.items():
@@ -223,7 +223,7 @@ class Postmortem(CliTest):
                     frame(f)
                 if "key" in row:
                     names.update([row["key"], *re.split(r"[^A-Za-z0-9_]+", row["key"])])
-            for culprit in part["story"]["culprits"]:
+            for culprit in (part["story"] or {"culprits": []})["culprits"]:
                 for f in culprit["path"]:
                     frame(f)
         for entry in report["inputs"]:
@@ -342,7 +342,7 @@ class Postmortem(CliTest):
 
     def test_bad_rules_are_one_line_with_their_place(self):
         for text, expected in (
-                ('[[hint]]\nid = "a"\ntitle = "t"\nusually = "u"\nframes = ["("]\n', r"bad\.toml: line 5: 'frames': '\(' is no regular expression: .*expected the syntax of RE2"),
+                ('[[hint]]\nid = "a"\ntitle = "t"\nusually = "u"\nframes = ["("]\n', r"bad\.toml: line 5: 'frames': invalid regular expression '\(': .*expected the syntax of RE2"),
                 ('[[hint]]\nid = "A b"\n', r"line 2: 'id': found 'A b', expected small letters, digits and -"),
                 ('[[hint]]\nid = "a"\ntitle = "t"\nusually = "u"\n', r"line 1: hint 'a': found no condition, expected those of rows"),
                 ('[[hint]]\nid = "a"\ntitle = "t"\nusually = "u"\nsteady = 1\n', r"line 5: 'steady': expected true or false"),

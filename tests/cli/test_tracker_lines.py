@@ -50,7 +50,7 @@ class TrackerLines(CliTest):
         out, _ = self.run_it("info", "--validate", "bad.sdt.jsonl", code=2)
         self.assertEqual(out.splitlines(), [
             "bad.sdt.jsonl:3: rule 7: live: count is not what is expected: found -25, expected an integer from 0 to 2^63-1",
-            "bad.sdt.jsonl:5: rule 6: snapshot dropped: its rows are not as many as its end says: found 1, expected 7",
+            "bad.sdt.jsonl:5: rule 6: snapshot dropped: row count differs from the end record: found 1, expected 7",
             "bad.sdt.jsonl:18: rule 1: live outside a snapshot",
             "bad.sdt.jsonl:19: rule 6: the last line is not whole and is dropped: invalid JSON",
             "bad.sdt.jsonl: not valid, 4 violations, 3 snapshots"])

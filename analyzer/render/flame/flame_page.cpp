@@ -63,10 +63,10 @@ std::string title_of(const FlameStory& story, const FlameWords& words) {
   const auto value = [&](const char* when, std::int64_t v) { return concat(what, when, q.value(v)); };
   if (!story.two_sided) return value(": ", root.value.current);
   if (!words.shows_gone()) return value(" after: ", root.value.current);
-  if (root.weight == 0) return std::string(what).append(": nothing came, nothing went");
+  if (root.weight == 0) return std::string(what).append(": no change");
   std::string text = std::string(what).append(": ");
-  text.append(root.grew == 0 ? std::string("nothing") : q.value(root.grew)).append(" came, ");
-  return text.append(root.shrank == 0 ? std::string("nothing") : q.size(root.shrank)).append(" went");
+  text.append(root.grew == 0 ? std::string("nothing") : q.value(root.grew)).append(" added, ");
+  return text.append(root.shrank == 0 ? std::string("nothing") : q.size(root.shrank)).append(" freed");
 }
 
 constexpr double kFlameKeyHead = 19;

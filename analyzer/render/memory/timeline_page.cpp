@@ -416,8 +416,7 @@ std::string timeline_sentence(const MemoryTimeline& t) {
   }
   text.append(".");
   const auto is_orange = [](const TimelineBand& band) { return band.kind == TimelineBand::Kind::stack && band.grew; };
-  if (std::ranges::any_of(t.bands, is_orange))
-    text += " Orange bands were higher in all of the last quarter than ever in the first.";
+  if (std::ranges::any_of(t.bands, is_orange)) text += " Orange: grew over the run.";
   return text;
 }
 

@@ -39,7 +39,7 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
     text += concat(" passes ", printable(graph.nodes[node].name), branches > 1 ? "; there it divides. " : ". ");
   }
   return text.append(
-      "The bold column follows the heavier side at each frame. An edge means \u201callocated through\u201d: a heap "
+      "Bold: heaviest path. An edge means \u201callocated through\u201d: a heap "
       "profile has no "
       "references, so nothing here says what still holds the memory.");
 }

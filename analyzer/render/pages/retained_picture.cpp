@@ -159,8 +159,7 @@ std::string title_of(const RetainedTree& tree) {
 }
 
 std::string sentence_of(const RetainedTree& tree) {
-  const std::string what = tree.has_baseline() ? "The bold column follows the heavier growth. "
-                                               : "The bold column follows the heavier side. ";
+  const std::string what = tree.has_baseline() ? "Bold: heaviest growth. " : "Bold: heaviest path. ";
   return what +
          "A box stands for all objects of a type whose dominators have the types above it; without those, they would "
          "all go. An object that several hold is below what dominates all of them, not below one of them. Objects "

@@ -161,9 +161,9 @@ TEST_CASE("verdict: reasons say what was seen, in the unit of the values") {
   CHECK(reason(bytes) == "+234 KiB per snapshot, steady over all 12 snapshots; p > 0.99");
   CHECK(judge(bytes, 0, 0, "count").reason == "+240000 per snapshot, steady over all 12 snapshots; p > 0.99");
   CHECK(reason({100, 106, 104, 111, 110, 118, 117, 121}) ==
-        "rose, but 8 snapshots cannot exclude random drift; p 0.94");
+        "rising, but 8 snapshots are too few to be sure; p 0.94");
   CHECK(reason({100, 110, 120, 130, 140}) ==
-        "rose, but 5 snapshots cannot exclude random drift; p > 0.99 from few points");
+        "rising, but 5 snapshots are too few to be sure; p > 0.99 from few points");
   CHECK(reason({100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}) ==
         "one jump of 40 B at snapshot 5, level since");
   CHECK(reason(joined({16, 32, 64, 64, 128, 128, 128, 128}, repeated({256}, 8))) ==

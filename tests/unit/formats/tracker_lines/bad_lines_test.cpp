@@ -166,7 +166,7 @@ TEST_CASE("tracker lines: a file without a whole snapshot says why") {
   CHECK(error_of_lines(kHeader + "\n").message == "no snapshot in the input, expected at least one");
   const Error error =
       error_of_lines(lines({kHeader, R"({"k":"snapshot","id":"s"})", R"({"k":"end","id":"s","rows":4})"}));
-  CHECK(error.message.find("line 3: snapshot dropped: its rows are not as many as its end says: found 0, expected 4") !=
+  CHECK(error.message.find("line 3: snapshot dropped: row count differs from the end record: found 0, expected 4") !=
         std::string::npos);
 }
 
