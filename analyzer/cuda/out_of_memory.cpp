@@ -141,11 +141,12 @@ class Judge {
 
   std::pair<OutOfMemoryReason, std::string> verdict() const {
     using R = OutOfMemoryReason;
-    const std::string room = bytes(room_) + " that are reserved or free on the device";
+    const std::string room = bytes(room_) + " reserved or free on the device";
     const Wide asked = o_.asked;
     if (Wide{o_.requested} + asked > room_)
-      return {R::exhausted, "real exhaustion: " + bytes(asked) + " requested and " + bytes(o_.requested) + " in use, " +
-                                bytes(room_) + " reserved or free on the device: too large even without fragmentation"};
+      return {R::exhausted, "real exhaustion: " + bytes(asked) + " requested and " + bytes(o_.requested) +
+                                " in use are " + bytes(o_.requested + asked - room_) + " more than the " + room +
+                                ": too large even without fragmentation"};
     if (Wide{o_.allocated} + asked > room_)
       return {R::rounding, "rounding: what is in use was asked for as " + bytes(o_.requested) + " and takes " +
                                bytes(o_.allocated) + "; with the " + bytes(o_.rounding()) +

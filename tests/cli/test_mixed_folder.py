@@ -169,7 +169,7 @@ class SeveralServices(Mixed):
         self.write("mix/app.log", "".join("2026-07-12T10:%02d:00Z rss=%dMB\n" % (i, 501 + i) for i in range(8)))
         self.write("mix/db.log", "".join("2026-07-12T10:%02d:00Z rss=900MB\n" % i for i in range(8)))
         done = self.run_any("postmortem", "mix", "-o", "out")
-        self.assertIn(b"4 reports", done.stderr)
+        self.assertIn(b"4 series: one report each", done.stderr)
         reports = {}
         for name in ("api", "worker", "app", "db"):
             with open(os.path.join(self.folder, "out", name, "report.json"), encoding="utf-8") as file:

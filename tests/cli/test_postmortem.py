@@ -310,7 +310,7 @@ class Postmortem(CliTest):
         self.run_it("postmortem", *GO[:2], *TCMALLOC[:2], CUDA[2], "-o", "mixed", "--db", ":memory:")
         out, err = self.run_it("postmortem", GO[0], GO[1], *[os.path.join(DATA, "metric_log", "constructed-memory_stats-step%d.json" % i) for i in range(3)],
                                "-o", "kinds", "--db", ":memory:")
-        self.assertIn("2 reports, one for each kind", err)
+        self.assertIn("2 series: one report each", err)
         for kind in ("pprof", "metric-log-counters"):
             self.assertTrue(self.exists("kinds/%s/report.json" % kind), os.listdir(os.path.join(self.folder, "kinds")))
             self.assertIn(kind + ":\n", out)

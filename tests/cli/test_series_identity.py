@@ -189,7 +189,7 @@ class OneFolder(Identity):
         self.assertEqual(self.sources("diff", "mix", "--series", "web"), ("mix/web.1.pb.gz", "mix/web.3.pb.gz"))
         self.run_it("trend", "mix", "--series", "svc")
         _, err = self.run_it("postmortem", "mix", "-o", "report")
-        self.assertIn("2 reports", err)
+        self.assertIn("2 series: one report each", err)
         for name in ("svc", "web"):
             self.assertTrue(self.exists("report/%s/report.json" % name))
         # A single file of another kind is left out, and said.
@@ -249,7 +249,7 @@ class Operands(Identity):
         self.assertIn("2 series: found api (12 gperftools), web (12 gperftools)", err)
         self.assertEqual(self.judged("trend", "label:env=prod", "--series", "web"), self.refs("web"))
         _, err = self.run_it("postmortem", "label:env=prod", "-o", "report")
-        self.assertIn("2 reports", err)
+        self.assertIn("2 series: one report each", err)
 
     def test_an_import_after_a_comparison_is_the_newer_one(self):
         files = self.dumps("api-heaps", "api", stem="api")
