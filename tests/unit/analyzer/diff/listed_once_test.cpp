@@ -50,7 +50,7 @@ TEST_CASE("listed once: absent from a list that leaves rows out is unknown, not 
   CHECK(stack_of(r, r.listed_once[1]) == "m;gone");
   CHECK(r.listed_once[1].first == 0);
   CHECK(r.listed_once[1].last == 0);
-  CHECK(has_note(r, "an input lists only a part"));
+  CHECK(has_note(r, "top-N list: missing rows are unknown"));
 }
 
 TEST_CASE("listed once: a complete side says zero, the other one does not") {
