@@ -49,7 +49,8 @@ BuildPair::BuildPair(const Side& before, const Side& after)
       a_(code_.first),
       b_(code_.second),
       functions_(map_functions(a_, b_)),
-      alike_(first_alike(b_)),
+      alike_a_(first_alike(a_)),
+      alike_b_(first_alike(b_)),
       itself_(itself_where_mapped(functions_)),
       stand_ins_(find_stand_ins(a_, b_, functions_)),
       in_a_(a_, functions_.after, stand_ins_.before),
@@ -325,6 +326,30 @@ void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& a
   // Again, until no rival that is joined now hides which two belong together.
   while (join_with_gaps(rows)) {
   }
+}
+
+std::uint64_t BuildPair::functions_of(std::uint32_t before, std::uint32_t after, bool leaf) const {
+  std::vector<FrameId> scratch;
+  std::vector<std::uint32_t> functions;
+  const auto run_of = [&](const Code& code, const std::vector<std::uint32_t>& first_alike, std::uint32_t entry) {
+    std::span<const FrameId> frames = code.frames(entry, scratch);
+    if (leaf) frames = frames.first(std::min<std::size_t>(frames.size(), 1));
+    functions.clear();
+    for (const FrameId frame : frames) functions.push_back(first_alike[code.function[index_of(frame)]]);
+    return functions.empty() ? 0 : sequence(functions).low;
+  };
+  const std::uint64_t in_a = run_of(a_, alike_a_, before), in_b = run_of(b_, alike_b_, after);
+  return in_a == 0 || in_b == 0 ? 0 : mix64(in_a ^ mix64(in_b));
+}
+
+std::vector<std::uint64_t> BuildPair::places_of(std::uint32_t entry) const {
+  std::vector<FrameId> scratch;
+  std::vector<std::uint64_t> out;
+  for (const FrameId frame : b_.frames(entry, scratch)) {
+    const std::size_t i = index_of(frame);
+    out.push_back(static_cast<std::uint64_t>(b_.function[i]) << 32U | static_cast<std::uint32_t>(b_.line[i]));
+  }
+  return out;
 }
 
 std::vector<BuildPair::Renamed> BuildPair::renamed() const {

@@ -79,8 +79,12 @@ class BuildPair {
 
   std::uint64_t possible() const { return possible_; }
 
-  /// Of a function of the current side the first one that only the number of a closure distinguishes from it.
-  std::uint32_t alike_function(std::uint32_t function) const { return alike_[function]; }
+  /// The functions of an entry of the baseline and of one of the current side as one number, of their leaves alone with
+  /// `leaf`; 0 where one has none. Closures of one function count as one.
+  std::uint64_t functions_of(std::uint32_t before, std::uint32_t after, bool leaf) const;
+
+  /// The functions and lines of an entry of the current side, leaf first. Entries of equal functions have as many.
+  std::vector<std::uint64_t> places_of(std::uint32_t entry) const;
 
  private:
   struct OneSide {
@@ -103,7 +107,7 @@ class BuildPair {
   const Code& a_;
   const Code& b_;
   FunctionMap functions_;
-  std::vector<std::uint32_t> alike_;   ///< per function of the current side: the first of its name without numbers
+  std::vector<std::uint32_t> alike_a_, alike_b_;  ///< per function of a side: the first of its name without numbers
   std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart
   StandIns stand_ins_;
   Positions in_a_, in_b_;

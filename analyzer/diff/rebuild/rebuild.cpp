@@ -5,8 +5,10 @@
 
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/build_pair.hpp"
-#include "analyzer/diff/rebuild/by_objects.hpp"
+#include "analyzer/diff/rebuild/bypassed.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
+#include "analyzer/diff/rebuild/exchanged.hpp"
+#include "analyzer/diff/rebuild/taken_over.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -162,7 +164,9 @@ void Rebuilds::match(Comparison& c) {
     }
     const OneSided apart(c, rows, s, OneSided::Look::at_both, present);
     pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
-    merge_by_objects(c, s, *pairs_[s], rows);
+    merge_exchanged(c, s, *pairs_[s], rows);
+    merge_bypassed(c, s, *pairs_[s], rows);
+    merge_taken_over(c, s, *pairs_[s], rows);
     c.possible_pairs += pairs_[s]->possible();
     for (BuildPair::Renamed& one : pairs_[s]->renamed())
       c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});
