@@ -95,8 +95,8 @@ TEST_CASE("tracker lines: a snapshot with other rows than its end says is droppe
     wrong.replace(wrong.find("\"rows\":1") + 7, 1, rows);
     const auto all = read_lines(kHeader + "\n" + wrong + snapshot_of("b", 2));
     CHECK(bytes_of(all) == Order{2});
-    REQUIRE(note_with(all.at(0), "rows are not as many") != nullptr);
-    CHECK(note_with(all.at(0), "rows are not as many")->severity == Severity::data_loss);
+    REQUIRE(note_with(all.at(0), "row count differs") != nullptr);
+    CHECK(note_with(all.at(0), "row count differs")->severity == Severity::data_loss);
     CHECK_FALSE(all.at(0).facts.partial);
   }
   std::string other = snapshot_of("a", 1);
