@@ -160,8 +160,7 @@ TEST_CASE("verdict: reasons say what was seen, in the unit of the values") {
   for (int i = 0; i < 12; ++i) bytes.push_back(240000.0 * (i + 1));
   CHECK(reason(bytes) == "+234 KiB per snapshot, steady over all 12 snapshots; p > 0.99");
   CHECK(judge(bytes, 0, 0, "count").reason == "+240000 per snapshot, steady over all 12 snapshots; p > 0.99");
-  CHECK(reason({100, 106, 104, 111, 110, 118, 117, 121}) ==
-        "rising, but 8 snapshots are too few to be sure; p 0.94");
+  CHECK(reason({100, 106, 104, 111, 110, 118, 117, 121}) == "rising, but 8 snapshots are too few to be sure; p 0.94");
   CHECK(reason({100, 110, 120, 130, 140}) ==
         "rising, but 5 snapshots are too few to be sure; p > 0.99 from few points");
   CHECK(reason({100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}) ==
