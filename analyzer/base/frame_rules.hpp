@@ -20,7 +20,7 @@ enum class Where : unsigned char {
   module_base,
   module_start
 };
-inline constexpr std::size_t kWheres = 8;
+inline constexpr std::size_t kWheres = static_cast<std::size_t>(Where::module_start) + 1;
 
 struct Rule {
   Where where;

@@ -159,7 +159,7 @@ class Checker {
     finding.measured = measured;
     finding.least = least;
     const std::size_t snapshots = report_.trend.series.steps.size();
-    // No lost byte is a cache that fills: what does not grow steadily may still be a leak.
+    // A lost byte never belongs to a cache that fills: lost bytes that grow unsteadily may still be a leak.
     const bool lost = overall_.metric == kLostSpace && asks_whether_culprits_grow(budget);
     const bool open = lost ? finding.verdict.word != "GROWING" : is_open(budget, finding.verdict, snapshots);
     const bool claimed = open || is_claimed(budget, finding.verdict.word);

@@ -42,7 +42,7 @@ double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
   return moved;
 }
 
-/// Beside much that is RISING a leak may be slight: what is GROWING and in no part is walked by itself.
+/// A leak may be slight beside much that is RISING: paths that are GROWING and in no part are walked by themselves.
 void add_growing(const Evidence& evidence, const Weights& weights, std::vector<Part>& parts) {
   Weights left = weights;
   left.all = 0;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/symbols/demangle.hpp"
 #include "analyzer/symbols/module_reader.hpp"
 #include "analyzer/symbols/perf_map.hpp"
@@ -302,7 +303,7 @@ Resolution resolve(std::span<const ModuleQuery> modules, const SymbolOptions& op
     for (std::size_t i = next++; i < order.size(); i = next++)
       out.modules[order[i]] = ModuleWork(modules[order[i]], files, options, progress).run();
   };
-  const std::size_t wanted = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t wanted = options.threads != 0 ? options.threads : core_count();
   const std::size_t threads = std::min(wanted, modules.size());
   {
     std::vector<std::jthread> pool;

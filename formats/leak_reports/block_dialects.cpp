@@ -172,7 +172,7 @@ class MacosLeaks final : public Dialect {
     for (auto one = frames.rbegin(); one != frames.rend(); ++one) out.check().add_frame(*one);
   }
 
-  /// "0x10a5f678d (libdyld.dylib) start", of Mac OS X 10.6 "start" alone; "0x1" begins a stack and is none.
+  /// "0x10a5f678d (libdyld.dylib) start", of Mac OS X 10.6 "start" alone; "0x1" begins a stack and is not a frame.
   static bool old_frame(std::string_view text, LeakFrame& out) {
     constexpr std::uint64_t kFirstPage = 4096;
     text::Cursor at(text);

@@ -145,7 +145,7 @@ class HistogramLog final : public text::ReportLog {
     if (!lines_.terminated()) return unreadable();  // the name may be cut
     std::string_view name = row.name;
     const std::string_view module = take_module(name);
-    // What the collector fills gaps with is one type, as in dumps.
+    // The fillers of the collector are one type, as in dumps.
     const TypeKey key = name.find("jdk.internal.vm.Filler") != std::string_view::npos
                             ? type_key(*builder_, kDeadSpace)
                             : type_key(*builder_, without_address(name), builder_->module(module, {}));

@@ -27,7 +27,7 @@ class TypeTable {
     rows_[row].elsewhere += count;
     rows_[row].bytes_elsewhere += bytes;
   }
-  /// What the nodes of a row are called.
+  /// The name of the nodes of a row.
   template <class StringOf>
   std::string called(std::uint32_t row, const SnapshotBuilder& builder, StringOf string_of) const {
     const Row& kind = rows_[row];

@@ -66,7 +66,7 @@ SNAPDIFF_API Result<SeriesReport> compare_series(std::span<const SnapshotRef> sn
 SNAPDIFF_API Result<TrendReport> judge(std::span<const SnapshotRef> snapshots, const DiffOptions& options = {},
                                        std::optional<std::int64_t> limit = std::nullopt);
 
-/// What growth is allowed. Empty: `total:5%` and `culprit:5%` below 8 snapshots, else nothing may be GROWING or jump
+/// Limits for growth. Empty: `total:5%` and `culprit:5%` below 8 snapshots, else nothing may be GROWING or jump
 /// by 5 %.
 ///   budgets         "10MiB", "5%", "100KiB/step", "482KiB/h", "total:3%/step"
 ///   budget_file     [[budget]] entries of a TOML file

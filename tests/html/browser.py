@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -20,6 +21,18 @@ def find():
     """Path of a browser, or None."""
     given = os.environ.get("SNAPDIFF_CHROMIUM")
     return given or next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+def command_line(doc):
+    """The arguments of a test of pages without --keep, and the browser's path; without a browser the test is skipped."""
+    arguments = [a for a in sys.argv[1:] if a != "--keep"]
+    if len(arguments) < 2:
+        sys.exit(doc)
+    path = find()
+    if path is None:
+        print("skipped: no Chromium is installed")
+        sys.exit(77)
+    return arguments, path
 
 
 class Browser:

@@ -166,13 +166,7 @@ def report(tab, url, keep):
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--keep"]
-    if len(arguments) < 2:
-        sys.exit(__doc__)
-    path = browser.find()
-    if path is None:
-        print("skipped: no Chromium is installed")
-        sys.exit(77)
+    arguments, path = browser.command_line(__doc__)
     program, keep = arguments[1], os.path.abspath(arguments[2]) if len(arguments) > 2 else None
     folder = keep or tempfile.mkdtemp(prefix="keyboard-")
     one = browser.Browser(path)

@@ -371,13 +371,7 @@ class Test:
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--keep"]
-    if len(arguments) < 2:
-        sys.exit(__doc__)
-    path = browser.find()
-    if path is None:
-        print("skipped: no Chromium is installed")
-        sys.exit(77)
+    arguments, path = browser.command_line(__doc__)
     keep = arguments[2] if len(arguments) > 2 else None
     folder = os.path.abspath(keep) if keep else tempfile.mkdtemp(prefix="page-")
     os.makedirs(folder, exist_ok=True)

@@ -62,7 +62,7 @@ def check_growth(body: Callable[[], Any], *, rounds: int = ROUNDS, warmup: int =
 
 @contextlib.contextmanager
 def _traced() -> Any:
-    """Traces all runs as one: what a full cache replaces was traced as well, so that it does not seem to grow again."""
+    """Traces all runs as one: the entries that a full cache replaces were traced too, so it does not seem to grow again."""
     on_before = tracemalloc.is_tracing()
     if not on_before:
         tracemalloc.start(25)
