@@ -10,7 +10,6 @@ FOLDER. Ends 77 (skipped) where no Chromium is installed.
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import browser
