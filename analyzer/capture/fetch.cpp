@@ -100,7 +100,9 @@ std::string folder_for(const Address& address) {
 Result<std::uint64_t> fetch(const Address& address, const std::string& path) {
   if (const Status checked = check(address); !checked) return checked.error();
   const auto failed = [&](ErrorCode code, const std::string& why) { return Error{code, why, {}, address.url}; };
-  const std::string bound = bytes_text(static_cast<std::int64_t>(address.most_bytes));
+  const Error too_large = failed(ErrorCode::limit, "the answer is larger than " +
+                                                       bytes_text(static_cast<std::int64_t>(address.most_bytes)) +
+                                                       "; --max-input SIZE takes more");
   http::Connection connection;
   std::string url = address.url;
   for (int hops = 0;; ++hops) {
@@ -111,6 +113,7 @@ Result<std::uint64_t> fetch(const Address& address, const std::string& path) {
     request.url = url;
     request.headers = address.headers;
     request.quiet_seconds = request.most_seconds = address.most_seconds;
+    request.most_bytes = address.most_bytes;
     request.unpack = false;  // files are recognised compressed as well
     const Result<http::Answer> answer = connection.perform(request, [&](int status, std::string_view bytes) {
       if (status != 200) {
@@ -118,7 +121,7 @@ Result<std::uint64_t> fetch(const Address& address, const std::string& path) {
         return refusal.size() < 4096;
       }
       if (file.size() + bytes.size() > address.most_bytes) {
-        failure = failed(ErrorCode::limit, "the answer is larger than " + bound + "; --max-input SIZE takes more");
+        failure = too_large;
       } else if (!file.write(bytes)) {
         failure = file.failure();
       }
@@ -126,6 +129,7 @@ Result<std::uint64_t> fetch(const Address& address, const std::string& path) {
     });
     if (failure) return *failure;
     if (!answer) {
+      if (answer.error().code == ErrorCode::limit) return too_large;
       if (answer.error().code == ErrorCode::unsupported)
         return failed(ErrorCode::unsupported,
                       answer.error().message + "; expected a file, as by: curl -o heap.1 '" + address.url + "'");

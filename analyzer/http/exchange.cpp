@@ -120,6 +120,8 @@ Result<Answer> Connection::perform(const Request& request, const Take& take) {
   library.easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   library.easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.quiet_seconds));
   if (request.most_seconds > 0) library.easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(request.most_seconds));
+  if (request.most_bytes > 0)
+    library.easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.most_bytes));
   library.easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
   library.easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
   if (!request.authority.empty()) library.easy_setopt(curl, CURLOPT_CAINFO, request.authority.c_str());
@@ -130,7 +132,7 @@ Result<Answer> Connection::perform(const Request& request, const Take& take) {
   char* redirect = nullptr;
   library.easy_getinfo(curl, CURLINFO_REDIRECT_URL, &redirect);
   if (code != CURLE_OK && !incoming.stopped)
-    return Error{ErrorCode::io,
+    return Error{code == CURLE_FILESIZE_EXCEEDED ? ErrorCode::limit : ErrorCode::io,
                  words[0] != '\0' ? std::string(words.data()) : std::string(library.easy_strerror(code))};
   return Answer{static_cast<int>(status), redirect == nullptr ? "" : redirect, incoming.stopped};
 }

@@ -20,6 +20,7 @@ namespace snapdiff::http {
 ///   authority      file with the certificates to trust; "" = those of the system
 ///   quiet_seconds  nothing came for so long: an error
 ///   most_seconds   for the whole answer; 0 = no bound
+///   most_bytes     an answer that announces more is refused at its head; 0 = no bound
 ///   unpack         the server may compress
 struct Request {
   std::string url;
@@ -28,6 +29,7 @@ struct Request {
   std::string authority;
   std::int64_t quiet_seconds = 300;
   std::int64_t most_seconds = 0;
+  std::uint64_t most_bytes = 0;
   bool unpack = true;
 };
 
@@ -50,7 +52,8 @@ class Connection {
   Connection& operator=(Connection&&) noexcept;
   ~Connection();
 
-  /// Errors: io, in the words of libcurl; unsupported, where there is none.
+  /// Errors: limit, where more than most_bytes is announced; io, in the words of libcurl; unsupported, where there is
+  /// none.
   Result<Answer> perform(const Request& request, const Take& take);
 
  private:
