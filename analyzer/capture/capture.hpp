@@ -84,6 +84,9 @@ struct RunResult {
 /// Errors: io.
 Result<RunResult> run(const RunRequest& request);
 
+/// Whether run() names a file so: "heap-4711.0007.heap". Its addresses are those of binaries of this machine.
+bool is_of_run(std::string_view file_name);
+
 /// Sleeps; false where SIGINT or SIGTERM came, from the first call on.
 bool wait_unless_interrupted(std::chrono::milliseconds time);
 

@@ -135,12 +135,18 @@ void Dumps::sweep(bool keep, bool ended) {
   }
 }
 
+bool is_of_run(std::string_view file_name) {
+  if (!file_name.starts_with("heap-")) return false;
+  const std::string_view process = file_name.substr(5, file_name.find('.') - 5);
+  return !process.empty() && process.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::vector<ProcessFiles> files_by_process(const std::string& folder) {
   std::map<std::string, std::vector<std::string>> found;
   std::error_code failure;
   for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with("heap-") || name.ends_with(".part")) continue;
+    if (!is_of_run(name) || name.ends_with(".part")) continue;
     found[name.substr(5, name.find('.') - 5)].push_back(entry->path().string());
   }
   std::vector<ProcessFiles> out;

@@ -18,6 +18,7 @@
 #include "analyzer/report/text_tools.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/judged_series.hpp"
+#include "analyzer/session/naming.hpp"
 #include "snapdiff/story.hpp"
 
 namespace snapdiff::cli {
@@ -92,8 +93,11 @@ class Watched {
 
   /// True where --until is met.
   bool add(const std::string& path) {
+    session::Request request = request_;
+    if (!session::wants_names(request) && capture::is_of_run(fs::path(path).filename().string()))
+      request.sysroot = "/";  // a program of this machine, as 'snapdiff run' answers about it
     Result<Loaded> loaded =
-        session::load_operands({session::Operand{path, session::PathOperand{path, "", false}}}, request_, false);
+        session::load_operands({session::Operand{path, session::PathOperand{path, "", false}}}, request, false);
     if (!loaded) {
       say("warning: left out: " + escape_for_terminal(loaded.error().text()));
       return false;
@@ -223,7 +227,8 @@ int run_watch(const Arguments& arguments) {
                    "  A line has the total, its growth, the verdict (8 snapshots or more) and the\n"
                    "  first culprit. With --until the exit code is that of 'snapdiff gate': 1 as soon\n"
                    "  as it is met, else what the gate says of all at the end. A line comes every 500ms\n"
-                   "  at most; an address is read every 10s",
+                   "  at most; an address is read every 10s. Addresses in files of 'snapdiff run' are\n"
+                   "  named from the binaries that they record",
                    {"snapdiff watch heaps/ --until growing",
                     "snapdiff watch http://localhost:6060/debug/pprof/heap --every 30s --until limit --limit 2GiB"});
   add_options(line, options, kTakesOperands | kFetches | kTakesView | kReadsFiles | kTakesSymbols);

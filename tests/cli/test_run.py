@@ -88,7 +88,11 @@ class Server(http.server.BaseHTTPRequestHandler):
             return self.answer(b"")
         if self.path == "/hang":
             return self.server.ended.wait(20)
-        self.send_response(200)  # /endless: bytes without end, without a length
+        self.send_response(200)  # /endless: bytes without end, without a length; /announced: their number, and never one of them
+        if self.path == "/announced":
+            self.send_header("Content-Length", str(10 * 1024**3))
+            self.end_headers()
+            return self.server.ended.wait(20)
         self.end_headers()
         try:
             while not self.server.ended.is_set():
@@ -151,6 +155,7 @@ class Addresses(CliTest):
                                  ("/refused", "found status 403: who are\\x1b[31m you, expected 200", []),
                                  ("/empty", "the answer is empty", []),
                                  ("/hang", "no complete answer within 1 s; --timeout N waits longer", ["--timeout", "1"]),
+                                 ("/announced", "larger than 1.00 GiB; --max-input SIZE takes more", ["--timeout", "15"]),
                                  ("/endless", "larger than 4.00 MiB; --max-input SIZE takes more", ["--max-input", "4MiB"])):
             with self.subTest(path):
                 begin = time.monotonic()
@@ -261,6 +266,9 @@ class Run(CliTest):
             self.skipTest("skipped: libjemalloc2 is not installed")
         self.assertEqual(done.returncode, 9, done.stderr)
         self.assertRegex(done.stderr.decode(), r"(?m)^\w+ +remember_session +leaky\.cpp:6")
+        count = str(len(os.listdir(os.path.join(self.folder, "heaps-leaky"))))
+        text, _ = self.run_it("watch", "heaps-leaky", "--every", "20ms", "--count", count)
+        self.assertRegex(text.splitlines()[-1], r" remember_session +leaky\.cpp:6$")
 
     def test_a_handler_of_go(self):
         """No compiler of Go is needed: a shell that looks like a program of Go starts what answers like its handler."""
