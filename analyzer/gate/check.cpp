@@ -16,8 +16,6 @@ namespace snapdiff::gate {
 namespace {
 
 constexpr std::size_t kWithinShown = 5;
-/// Standard deviations between a measure and what is held against a budget: 2.3 % of true values lie below.
-constexpr double kDeviations = 2;
 /// Bytes over a whole series: a page. Below it, growth never reaches the operating system. Budgets of 0 leave it.
 constexpr double kLeastRise = 4096;
 
@@ -171,7 +169,7 @@ class Checker {
                              : (least > 0 || (measured > 0 && finding.verdict.by_objects)) && !below_page;
     }
     // However straight a sampled rise is: both ends may differ so by their samples alone.
-    const bool by_sampling = is_rate(budget) && growth.value <= kDeviations * growth.error;
+    const bool by_sampling = is_rate(budget) && growth.value <= farthest_by_chance(overall_.rows.size()) * growth.error;
     exceeds = exceeds && !by_sampling;
     finding.outcome = !claimed || !exceeds ? Outcome::within : open ? Outcome::unjudged : Outcome::broken;
     if (open && exceeds) {
@@ -179,7 +177,9 @@ class Checker {
                           : "may be chance: " + std::to_string(2 * kJudgedFrom) + " snapshots decide, found " +
                                 std::to_string(snapshots);
     } else if (claimed && !exceeds && measured > finding.allowed) {
-      finding.note = budget.amount == 0 && is_rate(budget) && least > 0 && !by_sampling
+      finding.note = by_sampling && growth.value > kDeviations * growth.error
+                         ? "of so many rows one may rise as far by its samples"
+                     : budget.amount == 0 && is_rate(budget) && least > 0 && !by_sampling
                          ? "less than 4 KiB over the series"
                          : "within two standard deviations of the budget";
     }

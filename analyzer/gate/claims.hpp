@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -8,6 +10,14 @@
 
 /// The questions of budgets.
 namespace snapdiff::gate {
+
+/// Standard deviations between a measure and what is held against a budget: 2.3 % of true values lie below.
+inline constexpr double kDeviations = 2;
+
+/// Of `rows` that only their samples move, the highest is expected so many standard deviations above 0.
+inline double farthest_by_chance(std::size_t rows) {
+  return std::max(kDeviations, std::sqrt(2 * std::log(static_cast<double>(std::max<std::size_t>(rows, 1)))));
+}
 
 inline bool has_patterns(const Budget& budget) {
   return !budget.function.empty() || !budget.file.empty() || !budget.module.empty();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/gate/claims.hpp"
 #include "analyzer/story/make_story.hpp"
 #include "analyzer/trend/verdict.hpp"
 #include "snapdiff/story.hpp"
@@ -271,6 +272,13 @@ TEST_CASE("gate: a sampled rise within two standard deviations breaks no rate, h
     trend.series.overall.story = std::move(story);
     CHECK(checked(std::move(trend), {"culprit:0/step"}).is_breached() == (error < 3300));
   }
+}
+
+TEST_CASE("gate: of many rows one rises further by its samples than of few") {
+  CHECK(gate::farthest_by_chance(1) == 2);
+  CHECK(gate::farthest_by_chance(7) == 2);
+  CHECK(gate::farthest_by_chance(20) == Approx(2.448).margin(.001));
+  CHECK(gate::farthest_by_chance(100'000) == Approx(4.799).margin(.001));
 }
 
 TEST_CASE("gate: growth below a page over the series breaks no budget of 0") {
