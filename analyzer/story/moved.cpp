@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_map>
 
@@ -62,20 +63,27 @@ std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& j
     (growth > 0 ? gained : lost) += std::abs(growth);
   }
   if (gained == 0 || lost == 0) return moved;
-  std::vector<std::uint64_t> end(paths.size(), 0);
-  std::vector<std::uint32_t> number(paths.size(), HashIndex::kAbsent);  // of its population
-  for (std::size_t depth = 0; depth < kPopulationDepth; ++depth) {
-    for (std::size_t p = 0; p < paths.size(); ++p) {
-      const auto functions = paths.functions(paths[p]);
-      number[p] = HashIndex::kAbsent;
-      if (depth > 0 && depth + 1 >= functions.size()) continue;  // somebody has to call them
-      end[p] = mix64(end[p] ^ (functions[functions.size() - 1 - depth] + 1)) | 1U;
-      number[p] = 0;
+  std::array<std::vector<std::uint64_t>, kPopulationDepth> ends;  // by depth, of each path; 0: none
+  ends.fill(std::vector<std::uint64_t>(paths.size(), 0));
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    const auto functions = paths.functions(paths[p]);
+    std::uint64_t end = 0;
+    for (std::size_t depth = 0; depth < kPopulationDepth; ++depth) {
+      if (depth > 0 && depth + 1 >= functions.size()) break;  // somebody has to call them
+      end = mix64(end ^ (functions[functions.size() - 1 - depth] + 1)) | 1U;
+      ends[depth][p] = end;
     }
+  }
+  // The most functions first: what was replaced below one caller says nothing of others that end in the same wrapper.
+  std::vector<std::uint8_t> settled(paths.size(), 0);
+  std::vector<std::uint32_t> number(paths.size(), HashIndex::kAbsent);  // of its population
+  for (std::size_t depth = kPopulationDepth; depth-- > 0;) {
+    const std::vector<std::uint64_t>& end = ends[depth];
     Populations populations(paths.size());
     for (std::size_t p = 0; p < paths.size(); ++p) {
       if (p + kAhead < paths.size()) populations.prefetch(end[p + kAhead]);
-      if (number[p] == HashIndex::kAbsent) continue;
+      number[p] = HashIndex::kAbsent;
+      if (end[p] == 0 || settled[p] != 0) continue;
       number[p] = populations.of(end[p]);
       const auto growth = static_cast<double>(paths[p].growth);
       Population& population = populations[number[p]];
@@ -89,6 +97,7 @@ std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& j
     for (const auto& [one, population] : candidates) {
       if (!is_level(paths, judge, population, populations[one].gained)) continue;
       for (const std::uint32_t p : population) {
+        settled[p] = 1;
         if (paths[p].growth > 0) moved[p] = 1;
       }
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace snapdiff::trend {
@@ -11,6 +12,10 @@ namespace snapdiff::trend {
 namespace {
 
 constexpr double kLargeShare = .05;  // of the mean
+
+constexpr std::size_t kStairs = 3;  // jumps: two may be any two
+/// Jumps and distances that differ by no more than this factor are alike. Those of a table that doubles differ by four.
+constexpr double kAlike = 2;
 
 /// Of the slope. What rises slower than this in its last half has levelled off, whatever the curvature's test says:
 /// where steps add up their errors, a series bends by chance as far as by saturation.
@@ -139,6 +144,31 @@ bool slows_down(std::span<const double> values, const Fit& fit, Shape best, doub
   return quadratic_t(values, fit) < -2 && pace < (dependent(best) ? .35 : kKeepsPace);
 }
 
+/// Three jumps of about one height at about one distance, and before the first and since the last no longer than from
+/// one to the next: the next one is due, and nothing is level.
+bool are_stairs(std::span<const double> values, const Fit& fit) {
+  const std::vector<std::size_t>& cuts = fit.cuts;
+  if (cuts.size() != kStairs) return false;
+  const std::vector<double>& place = fit.tables->place;
+  std::array<double, kStairs> height{}, length{};
+  double before = 0;
+  for (std::size_t i = 0; i <= kStairs; ++i) {
+    const std::size_t first = i == 0 ? 0 : cuts[i - 1];
+    const std::size_t end = i == kStairs ? values.size() : cuts[i];
+    const double level = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(first),
+                                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+                         static_cast<double>(end - first);
+    if (i > 0) {
+      height[i - 1] = level - before;
+      length[i - 1] = (i == kStairs ? place.back() + 1 : place[end]) - place[first];
+    }
+    before = level;
+  }
+  const auto [low, high] = std::minmax_element(height.begin(), height.end());
+  const auto [near, far] = std::minmax(length[0], length[1]);
+  return *low > 0 && *high <= kAlike * *low && far <= kAlike * near && std::max(place[cuts[0]], length[2]) <= far;
+}
+
 void weigh(const Fit& fit, Findings& found) {
   double most = fit.shapes.front().log_odds;
   for (const Evidence& shape : fit.shapes) {
@@ -165,6 +195,10 @@ void weigh(const Fit& fit, Findings& found) {
   }
   for (double& p : found.p) p /= sum;
   found.wander /= sum;
+  double& steps = found.p[static_cast<std::size_t>(Group::steps)];
+  if (steps == 0 || !are_stairs(found.values, fit)) return;
+  found.stairs = steps > found.p_of(Group::climbing);
+  found.p[static_cast<std::size_t>(Group::climbing)] += std::exchange(steps, 0);
 }
 
 /// What sampling says of a rise: each sample that comes or goes adds the variance of one to the difference of both
@@ -250,6 +284,7 @@ Findings find_out(std::span<const double> values, const Tables& tables, double s
   found.slope = fit.slope / stretch;
   found.rise = fit.slope * static_cast<double>(values.size() - 1);
   found.large = std::abs(found.rise) >= std::max(floor, kLargeShare * std::abs(fit.mean)) && found.rise != 0;
+  found.matters = floor > 0 ? std::abs(found.rise) >= floor : found.large;
   found.largest_fall = largest_fall(values);
   found.kept =
       found.largest_fall <= found.rise / 2 || thirds_climb(values, fit.slope) || stretches_climb(values, found.rise);

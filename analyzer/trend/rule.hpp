@@ -31,9 +31,11 @@ struct Findings {
   double largest_fall = 0;  ///< from an earlier high
   double late_slope = 0;    ///< of the last half
   bool large = false;       ///< step 4
+  bool matters = false;     ///< above the floor, if there is one: a row of any size may hold a leak
   bool kept = false;        ///< step 5: never half undone
   std::size_t cycle = 0;    ///< its period, where only that excuses what was undone
   bool slowing = false;     ///< step 6
+  bool stairs = false;      ///< its steps are even, and count as a climb
   double wanted = kSure;    ///< odds of the climbing shapes from which a climb is sure
   bool by_chance = false;   ///< of a sampled series: what is seen to come and go may rise as far without any growth
 

@@ -80,7 +80,7 @@ std::optional<Said> climbing_leads(const Findings& found, std::string_view unit)
 /// `verdict`: with its band. A row that may be level by its band is not GROWING, whatever the odds.
 Said choose_word(const Findings& found, std::string_view unit, const Verdict& verdict) {
   const double climbing = found.p_of(Group::climbing);
-  const bool climbs = found.large && verdict.slope_low > 0 && found.kept && !found.slowing && !found.by_chance;
+  const bool climbs = found.matters && verdict.slope_low > 0 && found.kept && !found.slowing && !found.by_chance;
   if (found.values.size() >= kJudgedFrom && climbing >= found.wanted && climbs)
     return {"GROWING", reason_growing(found, unit)};
   if (found.leads(Group::climbing)) {

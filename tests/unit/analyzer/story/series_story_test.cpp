@@ -87,6 +87,17 @@ TEST_CASE("story: what a function allocates itself by what its callee no longer 
   CHECK(story.moved == 1'100'000);
 }
 
+TEST_CASE("story: a population that is replaced hides no leak that ends in the same wrapper") {
+  const TrendReport trend = told_series(12, [](std::size_t i) {
+    const auto step = static_cast<long long>(i);
+    return row("main;old;parse;blob", 2'000'000 - step * 100'000, 200) +
+           row("main;fresh;parse;blob", 100'000 + step * 100'000, 200) +
+           row("main;ingest;blob", 10'000 + step * 5000, 10 + step) + row("main;other;blob", 60'000, 6);
+  });
+  CHECK(names_of(story_of(trend).culprits) == Names{"ingest"});
+  CHECK(story_of(trend).verdict == "GROWING");
+}
+
 TEST_CASE("story: a burst that was freed again is told apart, with its snapshots") {
   const TrendReport trend = told_series(12, [](std::size_t i) {
     return row("main;leak", 1000 + static_cast<long long>(i) * 500, 1 + static_cast<long long>(i)) +

@@ -172,6 +172,27 @@ TEST_CASE("verdict: reasons say what was seen, in the unit of the values") {
   CHECK(reason({200, 191, 182, 170, 161, 152, 139, 131, 120, 110}) == "falls 10 B per snapshot; p > 0.99");
 }
 
+TEST_CASE("verdict: even jumps of which the next one is due are a climb, others are steps") {
+  const Values nightly =
+      joined(joined(repeated({100}, 4), repeated({150}, 4)), joined(repeated({204}, 4), repeated({252}, 4)));
+  const Verdict verdict = judge(nightly, 1, 0);
+  CHECK(verdict.word == "GROWING");
+  CHECK(verdict.reason == "+12 B per snapshot, in 3 even jumps, the last at snapshot 13; p > 0.99");
+  CHECK(judge(joined(nightly, repeated({252}, 2)), 1, 0).word == "STEP");  // the next one is overdue
+  CHECK(judge(joined(repeated({100}, 2), nightly), 1, 0).word == "STEP");  // as is the first
+  CHECK(judge(joined(joined(repeated({100}, 4), repeated({150}, 4)), repeated({204}, 8)), 1, 0).word == "STEP");
+  CHECK(judge(joined(joined(repeated({100}, 4), repeated({110}, 4)), joined(repeated({180}, 4), repeated({240}, 4))), 1,
+              0)
+            .word == "STEP");
+}
+
+TEST_CASE("verdict: a climb above the floor is one in a row of any size") {
+  Values large;
+  for (int i = 0; i < 20; ++i) large.push_back(10'000'000 + 8000 * i);
+  CHECK(judge(large, 0, 20'000).word == "GROWING");
+  CHECK(judge(large, 0, 0).word == "FLAT");
+}
+
 TEST_CASE("verdict: values at the ends of what fits, and long series, give numbers") {
   Values huge;
   for (int i = 0; i < 10; ++i) huge.push_back(9e17 * (i + 1));
