@@ -2,9 +2,11 @@
 import json
 import os
 import re
+import subprocess
+import sys
 import unittest
 
-from heaps import INUSE, CliTest, pprof
+from heaps import INUSE, SCHEMAS, SOURCE, CliTest, pprof
 
 MINUTE = 60 * 10**9
 START = 1_700_000_000 * 10**9
@@ -58,6 +60,15 @@ class Releases(CliTest):
         self.run_it("import", *self.files, "--db", store)
         report = json.loads(self.run_it("trend", "--db", store, "--as", "json")[0])
         self.check(report)
+
+    def test_the_schemas_know_the_mark(self):
+        for form, schema in (("json", "trend.schema.json"), ("jsonl", "trend.line.schema.json")):
+            out = self.run_it("trend", *self.files, "--as", form)[0]
+            self.assertIn('"other_build"', out)
+            name = self.write("trend." + form, out)
+            done = subprocess.run([sys.executable, os.path.join(SOURCE, "tests/unit/analyzer/report/validate_json.py"), os.path.join(SCHEMAS, schema), name],
+                                  cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_the_release_is_marked(self):
         text = self.run_it("trend", *self.files)[0]
