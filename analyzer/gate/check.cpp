@@ -159,7 +159,7 @@ class Checker {
     const std::size_t snapshots = report_.trend.series.steps.size();
     // A lost byte never belongs to a cache that fills: lost bytes that grow unsteadily may still be a leak.
     const bool lost = overall_.metric == kLostSpace && asks_whether_culprits_grow(budget);
-    const bool open = lost ? finding.verdict.word != "GROWING" : is_open(budget, finding.verdict, snapshots);
+    const bool open = lost ? finding.verdict.word != "GROWING" : is_open(budget, finding.verdict, snapshots - absent_);
     const bool claimed = open || is_claimed(budget, finding.verdict.word);
     bool exceeds = least > finding.allowed;
     if (is_rate(budget) && budget.amount == 0) {
@@ -175,7 +175,7 @@ class Checker {
     if (open && exceeds) {
       finding.note = lost ? "lost bytes that grow, not steadily"
                           : "may be chance: " + std::to_string(2 * kJudgedFrom) + " snapshots decide, found " +
-                                std::to_string(snapshots);
+                                std::to_string(snapshots - absent_);
     } else if (claimed && !exceeds && measured > finding.allowed) {
       finding.note = by_sampling && growth.value > kDeviations * growth.error
                          ? "of so many rows one may rise as far by its samples"
@@ -343,6 +343,7 @@ class Checker {
       }
     }
     claimed_together_ = 0;
+    absent_ = 0;
     // The whole grows and no function explains it.
     const bool alone = story == nullptr || story->culprits.empty() || story->verdict == "GROWING";
     if (is_rate(report_.budgets[number]) && !grows && alone && report_.trend.whole.word == "GROWING")
@@ -374,6 +375,7 @@ class Checker {
     GateFinding finding;
     finding.rows = culprit.rows.size();
     finding.verdict = culprit.verdict;
+    absent_ = absent_at_first(sums(culprit.rows));
     const Growth growth = growth_of(culprit.value, culprit.error);
     if (leaf_first.empty()) {  // stacks without frames
       std::string name;
@@ -387,13 +389,16 @@ class Checker {
            former_leak_id(report_.trend, leaf_first, culprit.rows));
   }
 
-  /// Of the sum of rows of a series; no verdict where the report keeps no series.
-  Verdict verdict_of_sum(const std::vector<std::uint32_t>& rows) const {
-    const std::size_t n = overall_.series_length;
-    if (n < 3) return {};
-    std::vector<double> values(n, 0);
+  /// Of rows, at each snapshot; none where the report keeps no series.
+  std::vector<double> sums(const std::vector<std::uint32_t>& rows) const {
+    std::vector<double> values(overall_.series_length, 0);
     for (const std::uint32_t row : rows) overall_.series.add_to(values, row);
-    return trend::judge(values, 0, 0, overall_.unit);
+    return values;
+  }
+
+  Verdict verdict_of_sum(const std::vector<std::uint32_t>& rows) const {
+    const std::vector<double> values = sums(rows);
+    return values.size() < 3 ? Verdict() : trend::judge(values, 0, 0, overall_.unit);
   }
 
   void check_sum(std::size_t number) {
@@ -426,6 +431,7 @@ class Checker {
   std::vector<std::uint8_t> owned_;                  // by row
   std::vector<std::uint8_t> used_;                   // by allowance
   std::vector<FrameView> frames_;
+  std::size_t absent_ = 0;       // snapshots before the first that has the culprit that is checked: none judges it
   double claimed_together_ = 0;  // by all culprits that are GROWING, while these are checked
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "snapdiff/gate.hpp"
 #include "snapdiff/trend.hpp"
@@ -40,8 +41,15 @@ inline bool asks_whether_culprits_grow(const Budget& budget) {
   return budget.scope == BudgetScope::culprit && is_rate(budget) && budget.amount == 0;
 }
 
+/// Values before the first that is not 0; 0 where all are.
+inline std::size_t absent_at_first(const std::vector<double>& values) {
+  const auto there = std::find_if(values.begin(), values.end(), [](double value) { return value != 0; });
+  return there == values.end() ? 0 : static_cast<std::size_t>(there - values.begin());
+}
+
 /// Whether a culprit's verdict leaves open what `culprit:0/step` asks: it rises, by a band above 0, and more snapshots
-/// would say whether that is chance. From twice kJudgedFrom on RISING is an answer.
+/// would say whether that is chance. From twice kJudgedFrom on RISING is an answer. `snapshots`: from the first that
+/// has it on.
 inline bool is_open(const Budget& budget, const Verdict& verdict, std::size_t snapshots) {
   return asks_whether_culprits_grow(budget) && verdict.word == "RISING" && verdict.slope_low > 0 &&
          snapshots < 2 * kJudgedFrom;

@@ -281,6 +281,13 @@ TEST_CASE("gate: of many rows one rises further by its samples than of few") {
   CHECK(gate::farthest_by_chance(100'000) == Approx(4.799).margin(.001));
 }
 
+TEST_CASE("gate: what rises and came late was judged by the snapshots that have it") {
+  CHECK(gate::absent_at_first({0, 0, 5, 0}) == 2);
+  Verdict rising{"RISING", "", .9, 2, 1, 3};
+  CHECK(gate::is_open(budgets({"culprit:0/step"}).front(), rising, 15));
+  CHECK_FALSE(gate::is_open(budgets({"culprit:0/step"}).front(), rising, 16));
+}
+
 TEST_CASE("gate: growth below a page over the series breaks no budget of 0") {
   CHECK_FALSE(checked(trend_of(12, 300), {"0/step"}).is_breached());
   CHECK(checked(trend_of(12, 600), {"0/step"}).is_breached());
