@@ -155,11 +155,12 @@ class Judge {
       return {R::other_streams, "other streams: " + bytes(o_.pending) +
                                     " were freed but wait for another stream; with them the request would fit"};
     if (o_.usable.largest >= o_.asked)
-      return {R::unknown, "unknown: a free block of " + bytes(o_.usable.largest) + " was there for it; " +
+      return {R::unknown, "not explained: a free block of " + bytes(o_.usable.largest) + " was there for it; " +
                               not_exact("the figures do not explain the failure")};
     if (o_.device_free >= o_.segment)
-      return {R::unknown, "unknown: the device reported " + bytes(o_.device_free) + " free and a new segment takes " +
-                              bytes(o_.segment) + "; a limit set for the process would explain it"};
+      return {R::unknown, "not explained: the device reported " + bytes(o_.device_free) +
+                              " free and a new segment takes " + bytes(o_.segment) +
+                              "; a limit set for the process would explain it"};
     return where_enough_is_free();
   }
 
@@ -249,7 +250,7 @@ Result<std::optional<OutOfMemory>> out_of_memory(const Snapshot& snapshot, Trace
     Result<LiveSet> live = live_set(snapshot, ref, failure->before);
     if (!live) return std::move(live).error();
     take(*live);
-    out.sentence = "unknown: the snapshot holds no segments, so what the allocator had reserved is not recorded";
+    out.sentence = "not explained: the snapshot holds no segments, so what the allocator had reserved is not recorded";
     return std::optional(out);
   }
   Result<Layout> layout = layout_at(snapshot, ref, failure->before);

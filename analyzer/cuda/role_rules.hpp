@@ -23,12 +23,15 @@ inline constexpr RoleRule kRoleRules[] = {
     {Role::workspace, "", "torch/cuda/graphs.py"},                  // capture
     {Role::gradient, "foreach_reduce", "torch/distributed/fsdp/"},  // what a rank keeps of the sum over all
     {Role::optimizer_state, "load_state_dict", "torch/optim/"},     // moves what a checkpoint holds
-    {Role::parameter, "__init__", "torch/nn/modules/"},             //
-    {Role::parameter, "__deepcopy__", "torch/nn/parameter.py"},     // averages of weights, teachers
-    {Role::parameter, "_apply", "torch/nn/modules/module.py"},      // Module.to()
-    {Role::parameter, "load_state_dict", ""},                       //
-    {Role::parameter, "from_pretrained", ""},                       // transformers
-    {Role::parameter, "init_weight", ""},                           // FlexGen
+    // Buckets of DistributedDataParallel, which are the gradients where those are views of them.
+    {Role::autograd_detail, "_pre_forward", "torch/nn/parallel/distributed.py"},
+    {Role::autograd_detail, "_ddp_init_helper", "torch/nn/parallel/distributed.py"},
+    {Role::parameter, "__init__", "torch/nn/modules/"},          //
+    {Role::parameter, "__deepcopy__", "torch/nn/parameter.py"},  // averages of weights, teachers
+    {Role::parameter, "_apply", "torch/nn/modules/module.py"},   // Module.to()
+    {Role::parameter, "load_state_dict", ""},                    //
+    {Role::parameter, "from_pretrained", ""},                    // transformers
+    {Role::parameter, "init_weight", ""},                        // FlexGen
 };
 
 /// Requested bytes of what cuBLAS takes for each thread that calls it and stream: its default of two buffers of 4 MiB

@@ -38,6 +38,7 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
   Addresses traced;                                                           // of blocks that the trace allocates
   const auto learn = [&](const Open& block, std::size_t now) {
     if (now == block.group || (block.part != Part::backward && block.part != Part::step)) return;
+    if (block.part == Part::backward && !is_cublas_size(block.size)) own_gradients_ += static_cast<double>(block.size);
     if (++outlived[block.size] > 1 || !is_cublas_size(block.size)) parameter_sizes_.insert(block.size);
   };
   EventLog::Reader reader = events.read();
@@ -65,11 +66,32 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
       open.erase(at);
     }
   }
+  std::map<std::int64_t, std::vector<std::uint64_t>> loose;  // by size: what the script made and keeps
+  std::set<std::int64_t> stepped;                            // sizes of state that a step made
   for (const auto& [address, block] : open) {
     // Of a step nothing but state outlives it.
     learn(block, block.part == Part::step ? sections_.back().group + 1 : sections_.back().group);
+    if (block.part == Part::step) stepped.insert(block.size);
+    if (block.part == Part::script && rule_of(block.stack) == Rule::none && !phases_.of(block.stack).module_call)
+      loose[block.size].push_back(address);
   }
   find_state_before(snapshot, gradients, traced);
+  std::erase_if(loose, [&](const auto& of_size) { return stepped.contains(of_size.first); });
+  find_loaded_state(loose, gradients);
+}
+
+/// Where steps made no state, it was loaded: of each gradient two blocks or more of its size that the script keeps. One
+/// may be an average of the weights.
+void Roles::find_loaded_state(const std::map<std::int64_t, std::vector<std::uint64_t>>& loose,
+                              const std::unordered_map<std::int64_t, std::int64_t>& gradients) {
+  const auto is_step = [](const Section& section) { return section.part == Part::step; };
+  if (std::none_of(sections_.begin(), sections_.end(), is_step)) return;
+  for (const auto& [size, addresses] : loose) {
+    const auto found = gradients.find(size);
+    const auto of_each = found == gradients.end() ? std::size_t{0} : static_cast<std::size_t>(found->second);
+    if (of_each == 0 || addresses.size() < 2 * of_each || addresses.size() % of_each != 0) continue;
+    if (parameter_sizes_.contains(size)) loaded_state_.insert(addresses.begin(), addresses.end());
+  }
 }
 
 /// Blocks from before the trace have no stacks. The numbers of parameters and gradients of one size are equal, and the
@@ -148,6 +170,7 @@ Roles::Rule Roles::look_at(std::size_t function) const {
     const Rule said = rule.role == Role::workspace         ? Rule::workspace
                       : rule.role == Role::optimizer_state ? Rule::optimizer_state
                       : rule.role == Role::gradient        ? Rule::gradient
+                      : rule.role == Role::autograd_detail ? Rule::bucket
                                                            : Rule::parameter;
     found = std::max(found, said);
   }
@@ -223,6 +246,8 @@ Role Roles::of(const RoleQuery& block) {
   const bool stays = block.never_freed() || section_of(block.end) != section_of(block.start);
   if (rule == Rule::optimizer_state && stays) return Role::optimizer_state;
   if (rule == Rule::gradient && stays) return Role::gradient;
+  if (rule == Rule::bucket && stays && own_gradients_ < static_cast<double>(block.requested)) return Role::gradient;
+  if (block.never_freed() && loaded_state_.contains(block.address)) return Role::optimizer_state;
   if (rule == Rule::parameter && stays) return Role::parameter;
   if (phase.phase == Phase::optimizer) {
     return stays ? Role::optimizer_state : Role::temporary;
@@ -252,7 +277,7 @@ std::vector<Role> roles_of_events(const EventLog& events, Roles& roles) {
     if (event.action == TraceAction::alloc) {
       RoleQuery& block = open[event.address];
       if (block.start >= 0) close(block, n);  // a damaged trace: it was still in use
-      block = {event.stack, n, 0, event.size, false};
+      block = {event.stack, n, 0, event.size, false, event.address};
     } else if (event.action == TraceAction::free_completed) {
       const auto at = open.find(event.address);
       if (at == open.end()) continue;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -45,7 +46,7 @@ class Roles {
     std::size_t group = 0;
   };
   using Addresses = std::unordered_set<std::uint64_t, KeyedHash>;
-  enum class Rule : std::uint8_t { none, parameter, gradient, optimizer_state, workspace };  ///< later ones outweigh
+  enum class Rule : std::uint8_t { none, parameter, bucket, gradient, optimizer_state, workspace };  ///< later outweigh
 
   void add_section(std::int64_t number, const StackPhase& phase);
   void push(std::int64_t number, Part part);
@@ -57,6 +58,8 @@ class Roles {
   Rule look_at(std::size_t function) const;
   void find_state_before(const Snapshot& snapshot, const std::unordered_map<std::int64_t, std::int64_t>& gradients,
                          const Addresses& traced);
+  void find_loaded_state(const std::map<std::int64_t, std::vector<std::uint64_t>>& loose,
+                         const std::unordered_map<std::int64_t, std::int64_t>& gradients);
   bool is_workspace(const RoleQuery& block) const;
   Role from_before(const RoleQuery& block, const StackPhase& phase, Rule rule) const;
   Role of_backward(const RoleQuery& block, const StackPhase& phase) const;
@@ -71,6 +74,8 @@ class Roles {
   std::set<std::int64_t> parameter_sizes_;  ///< requested bytes of gradients and of optimizer state
   std::set<std::int64_t> model_sizes_;      ///< requested bytes of what stacks say is a parameter
   Addresses state_before_;                  ///< addresses of optimizer state from before the trace
+  Addresses loaded_state_;                  ///< of that which the script loaded
+  double own_gradients_ = 0;                ///< bytes that backward passes left behind: gradients that are no views
   std::set<StackId> inputs_;                ///< stacks of inputs that were freed
   std::unordered_map<StackId, Rule> rules_;
   std::vector<std::optional<Rule>> rule_of_function_;  ///< where it was looked at

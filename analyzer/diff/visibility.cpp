@@ -3,7 +3,10 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/names.hpp"
 
@@ -72,6 +75,21 @@ bool is_whole(const RE2& expression, std::string_view text) {
 }
 
 bool is_own(FrameKind kind) { return kind == FrameKind::own || kind == FrameKind::start; }
+
+/// "YAML" of "void YAML::Node::Assign<int>(int const&)"; "" where there is none.
+std::string outer_namespace(std::string_view function) {
+  const std::string name = short_function_name(function);
+  const std::size_t end = name.find("::");
+  return end < name.find_first_of("<({[") && end != std::string::npos ? name.substr(0, end) : std::string();
+}
+
+/// A header whose folder the recorder left out, as massif does.
+bool is_bare_header(std::string_view file) {
+  const std::size_t dot = file.rfind('.');
+  if (dot == std::string_view::npos || file.find_first_of("/\\") != std::string_view::npos) return false;
+  constexpr std::string_view kHeaders[] = {".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tcc"};
+  return std::find(std::begin(kHeaders), std::end(kHeaders), file.substr(dot)) != std::end(kHeaders);
+}
 
 bool is_allocator_library(std::string_view path) {
   const std::string_view name = base_name(path);
@@ -206,6 +224,31 @@ Visibility::Found Visibility::found_in_frame(std::size_t frame, const Found& fun
   return out;
 }
 
+void Visibility::find_library_headers(std::span<const Found> modules, std::span<Found> functions) const {
+  const Dictionary& d = *dictionary_;
+  const auto name_of = [&](std::size_t function) { return d.strings[d.functions.name[function]]; };
+  std::unordered_set<std::string> namespaces;
+  for (std::size_t i = 0; i < d.frames.size(); ++i) {
+    const FrameKind kind = modules[index_of(d.frames.module[i])].kind;
+    const std::size_t function = index_of(d.frames.function[i]);
+    if (function == 0 || (kind != FrameKind::dependency && kind != FrameKind::library)) continue;
+    if (std::string name = outer_namespace(name_of(function)); !name.empty()) namespaces.insert(std::move(name));
+  }
+  if (namespaces.empty()) return;
+  std::unordered_set<StringId> theirs, others;  // headers with functions of these namespaces, and of others
+  for (std::size_t function = 1; function < functions.size(); ++function) {
+    const StringId file = d.functions.file[function];
+    if (!is_own(functions[function].kind) || !is_bare_header(d.strings[file])) continue;
+    const std::string name = outer_namespace(name_of(function));
+    if (!name.empty()) (namespaces.contains(name) ? theirs : others).insert(file);
+  }
+  for (std::size_t function = 1; function < functions.size(); ++function) {
+    const StringId file = d.functions.file[function];
+    if (is_own(functions[function].kind) && theirs.contains(file) && !others.contains(file))
+      functions[function].kind = FrameKind::dependency;
+  }
+}
+
 Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const FrameFilters& filters)
     : dictionary_(std::move(dictionary)), focused_(filters.impl().focus != nullptr) {
   const Dictionary& d = *dictionary_;
@@ -222,6 +265,7 @@ Visibility::Visibility(std::shared_ptr<const Dictionary> dictionary, const Frame
   std::vector<Found> modules(d.modules.size());
   for (std::size_t row = 1; row < modules.size(); ++row)
     modules[row] = found_in_module(f, d.strings[d.modules.name[row]]);
+  find_library_headers(modules, functions);
 
   flags_.resize(d.frames.size());
   kinds_.resize(d.frames.size());

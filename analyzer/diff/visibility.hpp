@@ -93,6 +93,9 @@ class Visibility {
   static Mark searched(const FrameFilters::Impl& filters, std::string_view text);
   static Found found_in_function(const FrameFilters::Impl& filters, std::string_view name, std::string_view file);
   static Found found_in_module(const FrameFilters::Impl& filters, std::string_view name);
+  /// Headers without a folder belong to a shared library of the system where all their functions with a namespace are
+  /// in one that it has: they were inlined into the program, and so their module does not say it.
+  void find_library_headers(std::span<const Found> modules, std::span<Found> functions) const;
   Found found_in_frame(std::size_t frame, const Found& function, const Found& module) const;
 
   bool any(Mark marks) const { return (any_ & marks) != 0; }

@@ -34,7 +34,7 @@ template <class CellOf>
 Cell of_fit(const GrowthLine& line, const CellOf& cell_of) {
   const Verdict* const verdict = line.verdict();
   if (verdict == nullptr) return Missing::blank;
-  const bool level = verdict->minor || (verdict->word == "FLAT" && verdict->slope == 0);
+  const bool level = verdict->minor || ((verdict->word.empty() || verdict->word == "FLAT") && verdict->slope == 0);
   return line.view.for_people && level ? Cell(Missing::blank) : Cell(cell_of(*verdict));
 }
 

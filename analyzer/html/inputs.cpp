@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/match_words.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
@@ -99,7 +100,7 @@ std::string method(const Postmortem& report, const GrowthReport& g) {
     for (std::size_t tier = 0; tier < kMatchTiers; ++tier) {
       if (g.matched[tier] <= 0) continue;
       tiers += (tiers.empty() ? "" : ", ") + percent_text(std::llround(g.matched[tier] * 1e6), 1'000'000, kGlyphs) +
-               " " + std::string(document::tier_words(static_cast<MatchTier>(tier)));
+               " " + std::string(document::match_words(g, static_cast<MatchTier>(tier)));
     }
     term("Stacks matched", tiers.empty() ? "nothing to match" : tiers + " (shares of bytes)");
     term("Sampling", g.exact       ? "not sampled: figures are exact"

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -112,7 +113,10 @@ class CounterSheet {
     if (!report_.axis.seconds.empty()) span += ", " + duration_text(report_.axis.seconds.back());
     std::vector<HeadLine> lines{
         {"counters", {{counted(report_.rows.size(), "counter") + " over " + span, Paint::none}}}};
-    if (!single_ && !judged_) lines.push_back({"verdict", {{"none: 8 or more snapshots are judged", Paint::none}}});
+    if (!single_ && !judged_)
+      lines.push_back({"verdict",
+                       {{"none: no counter has the " + std::to_string(kJudgedFrom) + " snapshots that a verdict needs",
+                         Paint::none}}});
     std::size_t told = 0;
     for (const CounterRow& row : report_.rows) {
       if (!judged_ || told == kReasonsShown || (row.verdict.word != "GROWING" && row.verdict.word != "RISING"))

@@ -7,6 +7,7 @@
 #include "analyzer/base/function_name.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/words.hpp"
+#include "analyzer/document/match_words.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/report/frame_names.hpp"
 
@@ -64,9 +65,10 @@ HeadLine matched_line(const GrowthReport& report, const Style& style) {
                            : report.unit == "count" ? " of objects "
                                                     : " of the value ";
     text += (text.empty() ? "" : ", ") + share_text(report.matched[tier]) + of +
-            std::string(document::tier_words(static_cast<MatchTier>(tier)));
+            std::string(document::match_words(report, static_cast<MatchTier>(tier)));
   }
   if (text.empty()) text = "nothing to match";
+  if (tiers.size() == 1 && tiers.front() + 1 == kMatchTiers) text = "nothing: all is new or gone";
   const std::string full = text + "; " + sampling_words(report, false);
   const bool fits = kLabelWidth + 2 + full.size() <= style.width;
   return {"matched", {{fits ? full : text + "; " + sampling_words(report, true), Paint::none}}};

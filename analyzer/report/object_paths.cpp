@@ -77,7 +77,7 @@ class PathsText {
     if (grows_) text += "   " + growth_of(report_.total);
     out += wrapped_line(text, style_);
     if (report_.unreachable.objects > 0)
-      out += wrapped_line("held by nothing: " + sum_text(report_.unreachable), style_);
+      out += wrapped_line("held by no strong reference: " + sum_text(report_.unreachable), style_);
     return out;
   }
 

@@ -78,9 +78,10 @@ class RetainedText {
     };
     std::string out = wrapped_line(names(), style_);
     out += line("alive     ", sum_text(&HeapFacts::reachable));
-    if (any(&HeapFacts::unreachable)) out += line("held by   ", "nothing: " + sum_text(&HeapFacts::unreachable));
+    if (any(&HeapFacts::unreachable))
+      out += line("held by   ", "no strong reference: " + sum_text(&HeapFacts::unreachable));
     if (any(&HeapFacts::soft))
-      out += line("soft      ", sum_text(&HeapFacts::soft) + " held softly: collected before memory runs out");
+      out += line("soft      ", sum_text(&HeapFacts::soft) + " of these: collected before memory runs out");
     if (any(&HeapFacts::detached)) out += line("detached  ", sum_text(&HeapFacts::detached) + " out of their document");
     for (const Owner& owner : first_owners(report_)) out += line("keeps     ", owner_text(owner));
     if (report_.fresh)

@@ -8,6 +8,7 @@
 #include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/base/row_values.hpp"
+#include "analyzer/document/match_words.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::story {
@@ -57,19 +58,6 @@ double peak_of(const GrowthReport& report, std::size_t row) {
   return std::max(0.0, static_cast<double>(most));
 }
 
-bool has_types(const GrowthReport& report) {
-  constexpr std::size_t kLookedAt = 64;
-  std::vector<FrameView> frames;
-  std::size_t bare = 0;
-  const std::size_t rows = std::min(report.rows.size(), kLookedAt);
-  for (std::size_t row = 0; row < rows; ++row) {
-    report.frames(report.rows[row], frames);
-    const bool one = frames.size() == 1 && frames.front().file.empty() && frames.front().offset == kNoOffset;
-    bare += one ? 1U : 0U;
-  }
-  return rows > 0 && 2 * bare > rows;
-}
-
 std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -108,7 +96,7 @@ GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
   if (report.view == nullptr || report.stacks.empty()) return;
   function_count_ = report.view->function_count();
   if (function_count_ == 0) return;
-  types_ = has_types(report);
+  types_ = document::lists_types(report);
   Parted parted;
   part(report, parted);
   std::vector<std::uint32_t> path_of_row(report.rows.size(), kNone);
@@ -188,10 +176,10 @@ void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& p
     return parted.table.find(hash_of(path),
                              [&](std::uint32_t number) { return std::ranges::equal(functions(paths_[number]), path); });
   };
-  std::vector<std::vector<Level>> shares(keys < kBlockRows ? 1 : kShares);
+  std::vector<std::vector<double>> shares(keys < kBlockRows ? 1 : kShares);
   for_each_parallel(shares.size(), keys, [&](std::size_t share) {
-    std::vector<Level>& through = shares[share];
-    through.assign(function_count_, {});
+    std::vector<double>& through = shares[share];
+    through.assign(function_count_, 0);
     std::vector<std::uint32_t> path;
     const std::size_t last = keys * (share + 1) / shares.size();
     for (std::size_t key = keys * share / shares.size(); key < last; ++key) {
@@ -201,18 +189,13 @@ void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& p
       if (path.empty()) continue;
       if (parted.filter.may_hold(path)) path_of_row[row] = find(path);
       if (path_of_row[row] != kNone) continue;
-      for (const std::uint32_t function : path) through[function].bytes += peak;
-      ++through[path.back()].ends;
+      for (const std::uint32_t function : path) through[function] += peak;
     }
   });
   level_ = std::move(shares.front());
   for (std::size_t share = 1; share < shares.size(); ++share) {
-    for (std::size_t function = 0; function < function_count_; ++function) {
-      level_[function].bytes += shares[share][function].bytes;
-      level_[function].ends += shares[share][function].ends;
-    }
+    for (std::size_t function = 0; function < function_count_; ++function) level_[function] += shares[share][function];
   }
-  for (const Level& function : level_) level_rows_ += function.ends;
 }
 
 void GrowthPaths::take_rise(std::size_t p, double rise) { paths_[p].growth = std::llround(std::min(rise, 9.2e18)); }

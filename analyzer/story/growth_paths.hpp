@@ -62,10 +62,7 @@ class GrowthPaths {
 
   std::size_t function_count() const { return function_count_; }
   /// What went through a function on paths where nothing ever changed, in the metric's unit.
-  double level_through(std::uint32_t function) const { return level_[function].bytes; }
-  /// How many rows where nothing ever changed end in a function, and all of them.
-  std::size_t level_ends(std::uint32_t function) const { return level_[function].ends; }
-  std::size_t level_rows() const { return level_rows_; }
+  double level_through(std::uint32_t function) const { return level_[function]; }
 
  private:
   struct Parted;
@@ -78,12 +75,7 @@ class GrowthPaths {
   std::vector<GrowthPath> paths_;
   std::vector<std::uint32_t> functions_;  ///< in the order of paths, in which they are looked at
   std::vector<std::uint32_t> rows_;
-  struct Level {
-    double bytes = 0;
-    std::size_t ends = 0;
-  };
-  std::vector<Level> level_;  ///< per function
-  std::size_t level_rows_ = 0;
+  std::vector<double> level_;  ///< per function
   std::size_t function_count_ = 0;
   bool types_ = false;
 };

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "analyzer/base/default_metric.hpp"
+#include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/story/next_command.hpp"
@@ -22,8 +24,8 @@ constexpr std::size_t kMostOthers = 3;  // levelled, freed
 constexpr double kStays = 0.5;  // of a part's growth: less of it in all of its function moved there from elsewhere
 constexpr double kMostUnnamed = 0.5;  // of all growth: so much without a stack is said first
 
-/// Takes out parts whose function as a whole did not grow: what one of its stacks gained another one lost, as where a
-/// compiler inlines its callees from a moment on. Returns what they claimed.
+/// Takes out parts whose function as a whole did not grow, or fall: what one of its stacks gained another one lost, as
+/// where a compiler inlines its callees from a moment on. Returns what they claimed.
 double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
   double moved = 0;
   if (parts.empty()) return moved;
@@ -35,7 +37,7 @@ double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
   std::erase_if(parts, [&](const Part& part) {
     double claimed = 0;
     for (const std::uint32_t p : part.paths) claimed += static_cast<double>(paths[p].growth);
-    const bool is_moved = claimed > 0 && net[part.function] < kStays * claimed;
+    const bool is_moved = claimed != 0 && net[part.function] / claimed < kStays;
     if (is_moved) moved += claimed;
     return is_moved;
   });
@@ -160,20 +162,23 @@ double growth_of(const GrowthPaths& paths, const Weights& weights) {
   return sum;
 }
 
-/// Growth that no function can be named for: the input recorded no stack.
+/// Growth that no function can be named for: the input recorded no stack, or of types that no object has.
 double unnamed_growth(const GrowthPaths& paths) {
   double sum = 0;
   for (const GrowthPath& path : paths.all()) {
-    if (path.growth > 0 && paths.report().view->function(paths.functions(path).back()).pseudo)
+    const FrameView last = paths.report().view->function(paths.functions(path).back());
+    if (path.growth > 0 && (paths.are_types() ? last.function == kDeadSpace : last.pseudo))
       sum += static_cast<double>(path.growth);
   }
   return sum;
 }
 
-Event unnamed_event(const GrowthReport& report, double unnamed) {
+Event unnamed_event(const GrowthPaths& paths, double unnamed) {
+  const GrowthReport& report = paths.report();
   const auto text = [&](double bytes) { return value_text(std::llround(bytes), report.unit, true, kPageNumbers); };
   const auto grew = static_cast<double>(report.grew);
-  return {Event::Kind::partial, "Most of the growth has no stack",
+  return {Event::Kind::partial,
+          "Most of the growth " + (paths.are_types() ? "is " + std::string(kDeadSpace) : "has no stack"),
           prose_of(text(unnamed), " of ", text(grew), ", ", percent_of(unnamed / grew))};
 }
 
@@ -201,7 +206,8 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   drop_small(evidence, story);
   keep_enough(story.culprits, story.explained);
   if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);
-  const double all = story.judged ? story.explained + unnamed_growth(evidence.paths) : grew;
+  const double all =
+      story.judged ? story.explained + (evidence.paths.are_types() ? 0 : unnamed_growth(evidence.paths)) : grew;
   story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
   const auto is_said = [&](const Culprit& c) {
     return std::any_of(story.culprits.begin(), story.culprits.end(), [&](const Culprit& culprit) {
@@ -243,30 +249,49 @@ void forget_rows(Story& story) {
   for (Passing& passing : story.passing) passing.rows.clear();
 }
 
-void tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
+/// Returns the rows that grew by what others of the same functions lost.
+std::vector<std::uint32_t> tell_since(std::size_t first, GrowthReport& report, std::span<const Verdict> verdicts,
+                                      const TimeAxis* axis) {
   const bool by_stack = report.options.by == GroupBy::stack;
   const GrowthReport* stacks = by_stack ? &report : report.by_stack.get();
   auto story = std::make_shared<Story>();
   story->first = first;
   const bool has_stacks = stacks != nullptr && stacks->view != nullptr;
-  double unnamed = 0;
+  std::optional<Event> unnamed;
+  std::vector<std::uint32_t> moved;
   if (has_stacks) {
     story->snapshots = std::max<std::size_t>(2, stacks->series_length);
     GrowthPaths paths(*stacks);
     const SumJudge judge(*stacks, axis);
     const Explained explained = explain(paths, judge, verdicts);
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+      if (explained.moved[p] != 0) std::ranges::copy(paths.rows(paths[p]), std::back_inserter(moved));
+    }
     fill(*story, *stacks, {paths, judge, explained});
-    unnamed = paths.are_types() ? 0 : unnamed_growth(paths);
+    if (const double bytes = unnamed_growth(paths); bytes > kMostUnnamed * static_cast<double>(stacks->grew))
+      unnamed = unnamed_event(paths, bytes);
   }
   story->events = events_of(report);
-  if (has_stacks && unnamed > kMostUnnamed * static_cast<double>(stacks->grew))
-    story->events.push_back(unnamed_event(*stacks, unnamed));
+  if (unnamed) story->events.push_back(*std::move(unnamed));
   put_into_words(report, axis, *story);
   story->next = next_command(report, *story);
   if (has_stacks) story->bands = bands_of(*stacks, *story);
   if (!by_stack) forget_rows(*story);
   report.common_path = common_path_of(story->marked());
   report.story = std::move(story);
+  return moved;
+}
+
+/// What another stack of the same functions lost is no leak, however steadily it came.
+void allow_for_moved(std::span<const std::uint32_t> moved, TrendReport& trend) {
+  for (const std::uint32_t row : moved) {
+    Verdict& verdict = trend.verdicts[row];
+    if (verdict.word != "GROWING") continue;
+    verdict.word = "RISING";
+    verdict.reason = "rises by what other stacks of its function lose";
+  }
+  std::stable_partition(trend.order.begin(), trend.order.end(),
+                        [&](std::uint32_t row) { return trend.verdicts[row].word == "GROWING"; });
 }
 
 void put_first(GrowthReport& report, Event event) {
@@ -294,8 +319,10 @@ void tell_failure(GrowthReport& report, const OutOfMemory& failure) { put_first(
 void tell(TrendReport& trend) {
   GrowthReport& overall = trend.series.overall;
   const bool by_stack = overall.options.by == GroupBy::stack;
-  tell_since(trend.left_out + 1, overall,
-             by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
+  const std::vector<std::uint32_t> moved =
+      tell_since(trend.left_out + 1, overall,
+                 by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
+  if (by_stack && !trend.verdicts.empty()) allow_for_moved(moved, trend);
   if (overall.story == nullptr) return;
   auto story = std::make_shared<Story>(*overall.story);
   tell_total(trend, *story);

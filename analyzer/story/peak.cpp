@@ -134,7 +134,7 @@ std::string shares_text(const MemoryPeak& peak, std::size_t first, std::size_t e
 
 /// ", with 11.7 GiB reserved, 40.0 MiB of it fragmentation".
 std::string reserved_text(const MemoryPeak& peak) {
-  if (!peak.reserved) return {};
+  if (!peak.reserved || *peak.reserved < peak.bytes) return {};  // figures of another moment
   std::string text = ", with " + sized(*peak.reserved) + " reserved";
   if (!peak.cached) return text;
   const auto part = [&](const FreeBytes& free, std::string_view what) {
@@ -388,7 +388,7 @@ void advise_at_failure(PeakStory& peak, const MemoryPeak& moment, const OutOfMem
   // Where it would fail without any gap, fewer gaps are no help.
   const bool gaps_matter = failure.reason != OutOfMemoryReason::exhausted;
   for (Prose& line : PeakAdvice(moment, gaps_matter).all()) {
-    line.insert(line.begin(), {"when it failed, ", false});
+    line.insert(line.begin(), {"When it failed, ", false});
     peak.advice.push_back(std::move(line));
   }
 }

@@ -14,12 +14,7 @@ constexpr double kSplits = 0.75;       // such children hold this much together:
 constexpr double kCarries = 0.9;       // of a part: a function that may name it
 constexpr double kSamePurity = 0.005;  // relative: purer by less is not purer
 constexpr double kOwnPart = 0.03;      // of a part: what a function allocates itself by less does not make it the name
-constexpr double kPure = 0.9;          // purity of a function that leaks on behalf of many callers
 constexpr double kPureOfMany = 0.35;   // enough for a function that so many callers leak through
-constexpr double kLessPure = 0.97;     // of it: a caller that does other things as well
-constexpr double kWrapperRows = 0.5;   // of all paths: a function that most of them end in allocates for everybody
-constexpr std::size_t kWrapperCallers = 3;
-constexpr std::size_t kWrapperDepth = 3;
 constexpr std::size_t kMostParts = 32;
 
 /// A path on its way from the root.
@@ -36,71 +31,11 @@ struct Node {
 /// All memory of a report of lost bytes is lost: it does not show who else calls a function.
 bool is_lost(const GrowthPaths& paths) { return paths.report().metric == kLostSpace; }
 
-/// Paths that show who calls whom: those that changed; of lost bytes those of the whole last snapshot.
-class Callers {
- public:
-  explicit Callers(const GrowthPaths& paths) : paths_(paths) {
-    if (!is_lost(paths)) return;
-    const StackView& view = *paths.report().view;
-    std::vector<std::uint32_t> path;
-    for (std::uint32_t stack = 0; stack < view.stack_count(); ++stack) {
-      view.own_path({StackId{stack}, 1}, path);
-      if (path.empty()) continue;
-      functions_.insert(functions_.end(), path.begin(), path.end());
-      end_.push_back(functions_.size());
-    }
-  }
-  std::size_t size() const { return end_.empty() ? paths_.size() : end_.size(); }
-  std::span<const std::uint32_t> operator[](std::size_t i) const {
-    if (end_.empty()) return paths_.functions(paths_[i]);
-    const std::size_t begin = i == 0 ? 0 : end_[i - 1];
-    return std::span(functions_).subspan(begin, end_[i] - begin);
-  }
-  std::size_t level_ends(std::uint32_t function) const { return end_.empty() ? paths_.level_ends(function) : 0; }
-  std::size_t level_rows() const { return end_.empty() ? paths_.level_rows() : 0; }
-
- private:
-  const GrowthPaths& paths_;
-  std::vector<std::uint32_t> functions_;
-  std::vector<std::size_t> end_;
-};
-
-/// Functions that allocate on behalf of the whole program ("xmalloc"): most paths end in them, for several callers.
-std::vector<std::uint8_t> find_wrappers(const Callers& paths, std::size_t functions_of_all) {
-  std::vector<std::uint8_t> wrapper(functions_of_all, 0);
-  for (std::size_t depth = 0; depth < kWrapperDepth; ++depth) {
-    std::unordered_map<std::uint32_t, std::pair<std::size_t, std::vector<std::uint32_t>>> ends;
-    for (std::size_t p = 0; p < paths.size(); ++p) {
-      const auto functions = paths[p];
-      std::size_t last = functions.size();
-      while (last > 1 && wrapper[functions[last - 1]] != 0) --last;
-      auto& [count, callers] = ends[functions[last - 1]];
-      ++count;
-      if (last < 2 || callers.size() > kWrapperCallers) continue;
-      if (std::find(callers.begin(), callers.end(), functions[last - 2]) == callers.end())
-        callers.push_back(functions[last - 2]);
-    }
-    bool any = false;
-    for (const auto& [function, end] : ends) {
-      const std::size_t ending = end.first + (depth == 0 ? paths.level_ends(function) : 0);
-      const std::size_t all = paths.size() + (depth == 0 ? paths.level_rows() : 0);
-      const bool most = static_cast<double>(ending) > kWrapperRows * static_cast<double>(all);
-      if (!most || end.second.size() < kWrapperCallers || wrapper[function] != 0) continue;
-      wrapper[function] = 1;
-      any = true;
-    }
-    if (!any) break;
-  }
-  return wrapper;
-}
-
 class Walk {
  public:
   Walk(const GrowthPaths& paths, const Weights& weights)
       : paths_(paths),
         weights_(weights),
-        callers_(paths),
-        wrapper_(find_wrappers(callers_, paths.function_count())),
         through_(paths.function_count(), 0),
         beside_(paths.function_count(), 0),
         grown_(paths.function_count(), 0),
@@ -118,10 +53,6 @@ class Walk {
       }
     }
     if (is_lost(paths)) count_healthy();
-    // One through which nothing but this growth runs leaks for many callers; it is no wrapper.
-    for (std::uint32_t function = 0; function < wrapper_.size(); ++function) {
-      if (wrapper_[function] != 0 && purity(function) >= kPure) wrapper_[function] = 0;
-    }
   }
 
   std::vector<Part> run() {
@@ -142,8 +73,11 @@ class Walk {
   /// Lost bytes say nothing of the healthy ones: stacks are counted instead.
   void count_healthy() {
     std::vector<double> all(beside_.size(), 0), lost(beside_.size(), 0);
-    for (std::size_t i = 0; i < callers_.size(); ++i) {
-      for (const std::uint32_t function : callers_[i]) ++all[function];
+    std::vector<std::uint32_t> own;
+    const StackView& view = *paths_.report().view;
+    for (std::uint32_t stack = 0; stack < view.stack_count(); ++stack) {
+      view.own_path({StackId{stack}, 1}, own);
+      for (const std::uint32_t function : own) ++all[function];
     }
     for (const GrowthPath& path : paths_.all()) {
       for (const std::uint32_t function : paths_.functions(path)) lost[function] += path.rows;
@@ -228,24 +162,16 @@ class Walk {
     }
   }
 
-  /// Whether `weight` of growth is the function's own, though it comes through these callers.
+  /// Whether `weight` of growth is the function's own, though it comes through these callers: they are so many that
+  /// they do not each leak by chance.
   bool leaks_for(std::uint32_t function, double weight,
                  const std::unordered_map<std::uint32_t, double>& callers) const {
-    if (callers.size() < 2) return false;
-    double impure = 0, most = 0;
-    for (const auto& [caller, part] : callers) {
-      most = std::max(most, part);
-      if (purity(caller) < kLessPure * purity(function)) impure += part;
-    }
-    // Callers that do nothing else leak themselves, unless there are so many that it cannot be by chance.
-    const double own = purity(function);
-    const bool many = callers.size() >= kManyCallers && most < weight / 2 && own >= kPureOfMany;
-    const bool few = wrapper_[function] == 0 && own >= kPure && most < kGoesOn * weight && impure >= weight / 2;
-    return many || few;
+    double most = 0;
+    for (const auto& [caller, part] : callers) most = std::max(most, part);
+    return callers.size() >= kManyCallers && most < weight / 2 && purity(function) >= kPureOfMany;
   }
 
-  /// Growth that one function allocates on behalf of several callers which do other things as well: it is the
-  /// function's, however it is split over them.
+  /// Growth that one function allocates on behalf of many callers: it is the function's, however it is split over them.
   void join_many_callers() {
     std::vector<std::uint32_t> all;
     for (std::uint32_t p = 0; p < paths_.size(); ++p) {
@@ -275,7 +201,6 @@ class Walk {
         whole += weight(p);
       }
       if (whole < kChild * weights_.all) continue;
-      wrapper_[function] = 0;
       take(best_function(piece, whole), piece);
       for (const std::uint32_t p : piece) claimed_[p] = 1;
     }
@@ -302,7 +227,7 @@ class Walk {
       std::uint32_t heart = 0;
       for_each_function(rest_, [&](std::uint32_t function) {
         const double score = cover_[function] * purity(function) * purity(function);
-        if (wrapper_[function] != 0 || cover_[function] < kLeastShare * weights_.all) return;
+        if (cover_[function] < kLeastShare * weights_.all) return;
         if (score < most || (score == most && function > heart)) return;
         most = score;
         covered = cover_[function];
@@ -371,15 +296,12 @@ class Walk {
       for (std::size_t i = 0; i < functions.size(); ++i)
         depth_[functions[i]] += weight(p) * static_cast<double>(functions.size() - 1 - i);
     }
-    bool any_own = false;
     for_each_function(some, [&](std::uint32_t function) {
       const double depth = std::exchange(depth_[function], 0);
       if (cover_[function] < kCarries * whole) return;
-      any_own = any_own || wrapper_[function] == 0;
       candidates.push_back({function, purity(function), cover_[function], depth / cover_[function]});
     });
     if (candidates.empty()) return paths_.functions(paths_[heaviest]).back();
-    std::erase_if(candidates, [&](const Candidate& c) { return any_own && wrapper_[c.function] != 0; });
     double purest = 0;
     for (const Candidate& c : candidates) purest = std::max(purest, c.purity);
     std::erase_if(candidates, [&](const Candidate& c) { return c.purity < (1 - kSamePurity) * purest; });
@@ -407,7 +329,7 @@ class Walk {
     const auto most = std::max_element(found->second.begin(), found->second.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     const std::uint32_t caller = most->first;
-    if (most->second < kGoesOn * all || wrapper_[caller] != 0) return function;
+    if (most->second < kGoesOn * all) return function;
     if (purity(caller) < (1 - kSamePurity) * purity(function)) return function;
     double whole = 0, through = 0;
     for (const std::uint32_t p : some) {
@@ -419,8 +341,6 @@ class Walk {
 
   const GrowthPaths& paths_;
   const Weights& weights_;
-  const Callers callers_;
-  std::vector<std::uint8_t> wrapper_;
   std::vector<double> through_;  ///< per function: of paths that have to be explained
   std::vector<double> beside_;   ///< and of all others
   std::vector<double> grown_;    ///< per function: growth that has to be explained

@@ -62,17 +62,21 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
   const std::size_t half = found.values.size() / 2;
   const double early = slope_of(found.values.first(half), std::span(found.fit->tables->place).first(half));
   const bool everywhere = found.keeps_pace() && early >= .5 * found.fit->slope;
-  const std::string where = found.stairs ? concat(", in ", found.fit->cuts.size(), " even jumps, the last at snapshot ",
-                                                  found.fit->cuts.back() + 1)
-                            : everywhere ? concat(", steady over all ", found.values.size(), " snapshots")
-                                         : concat(", +", amount(found.late_slope, unit), " in its last half");
+  const std::string where =
+      found.stairs
+          ? concat(", in ", found.fit->cuts.size(), " even jumps, the last at snapshot ", found.fit->cuts.back() + 1)
+      : everywhere ? concat(found.unlisted ? ", steady over the " : ", steady over all ", found.values.size(),
+                            found.unlisted ? " snapshots that list it" : " snapshots")
+                   : concat(", +", amount(found.late_slope, unit), " in its last half");
   return concat("+", pace_text(slope, unit), where, cycle_text(found), "; ", p_text(found.p_of(Group::climbing)),
                 spikes_text(found));
 }
 
 std::string reason_rising(const Findings& found) {
   const std::string why = found.by_chance ? "no further than sampling alone may show"
-                                          : concat(found.values.size(), " snapshots are too few to be sure");
+                          : found.values.size() < 2 * kJudgedFrom
+                              ? concat(found.values.size(), " snapshots are too few to be sure")
+                              : "not steady enough to be sure";
   return concat("rising, but ", why, cycle_text(found), "; ", p_text(found.p_of(Group::climbing)),
                 found.values.size() < 8 ? " from few points" : "", spikes_text(found));
 }

@@ -110,6 +110,7 @@ double known_variance(std::span<const double> values, const PointError& error) {
 struct Part {
   std::span<double> values;  // spikes are taken out in place
   std::span<double> places;  // in steps; empty: one step apart
+  bool came = false;         // the series was 0 before: a step is one of the part's own
 };
 
 /// The places as the tables take them, from 0 to values.size() - 1. Returns how many steps one of them stands for.
@@ -134,6 +135,7 @@ bool look_at(const Look& look, const Points& points, Fit& fit, Verdict& verdict)
                             points.error.sample, points.floor, fit);
   found.spikes = look.spikes;
   found.waves = look.waves;
+  found.unlisted = std::ranges::count(points.known, 0) > 0;
   verdict.p = found.p_of(Group::climbing);
   verdict.slope = found.slope;
   verdict.rise = found.rise;
@@ -170,7 +172,8 @@ void judge_shapes(Part part, const Points& points, Verdict& verdict) {
     verdict.reason = "level but for single spikes";
     return;
   }
-  const double stretch = part.places.empty() ? 1 : to_places(part.places);
+  const double steps = part.places.empty() ? 1 : to_places(part.places);
+  const double stretch = part.came ? 1 : steps;
   const Tables& tables = Tables::of(values.size(), part.places);
   thread_local Fit fit;
   Look look{values, tables, stretch, spikes, 0};
@@ -188,7 +191,8 @@ struct Chosen {
   std::vector<std::size_t> index;  // of each in the series
 
   Part from(std::size_t first) {
-    return {std::span(values).subspan(first), places.empty() ? std::span(places) : std::span(places).subspan(first)};
+    return {std::span(values).subspan(first), places.empty() ? std::span(places) : std::span(places).subspan(first),
+            first > 0};
   }
 };
 
@@ -291,7 +295,7 @@ void judge_counts(const Points& points, Verdict& verdict) {
   counts.unit = "count";
   const Verdict counted = judge(counts);
   if (counted.word != "GROWING") return;
-  const std::string name(points.metric.empty() ? points.unit : points.metric);
+  const std::string name(points.unit == "bytes" || points.metric.empty() ? points.unit : points.metric);
   verdict.reason = "counted in objects: " + counted.reason + "; by " + name + " alone " + verdict.word;
   verdict.word = counted.word;
   verdict.p = counted.p;

@@ -81,6 +81,37 @@ class NamedFunction(CliTest):
         labels = self.first([("keep", "/srv/app/main.go", 9), ("runtime/pprof.Do", GO + "runtime/pprof/runtime.go", 5)])
         self.assertEqual(labels, "keep")
 
+    def test_the_standard_library_and_the_allocator_of_rust_name_nothing(self):
+        own = ("shop::cart::put", "src/cart.rs", 31)
+        for below in ([("box_new_uninit", "alloc/src/boxed.rs", 248)], [("{closure#0}", "/rustc/0a1/library/core/src/fmt.rs", 659)],
+                      [("_rjem_je_prof_backtrace", "jemalloc/src/prof.c", 7), ("_rjem_je_prof_tctx_create", "jemalloc/src/prof.c", 9)],
+                      [("je_prof_backtrace", "/build/jemalloc/src/prof_sys.c", 7)]):
+            self.assertEqual(self.first([*below, own]), own[0], below)
+
+    def test_an_async_function_without_a_name_carries_its_file(self):
+        before = self.write("e.pb.gz", pprof(INUSE, [([("keep", "src/keep.rs", 3)], [1, 512])]))
+        stack = [("{async_fn#0}", "src/accept.rs", 12), ("poll", "tokio-1.38.0/src/runtime/task/core.rs", 328)]
+        after = self.write("f.pb.gz", pprof(INUSE, [([("keep", "src/keep.rs", 3)], [1, 512]), (stack, [10, 1 << 20])]))
+        self.assertRegex(self.run_it("diff", before, after, "--db", ":memory:")[0], r"\{async_fn#0\} +accept\.rs:12 +\+1\.00 MiB")
+
+    def test_a_lambda_is_one_type_in_two_runs(self):
+        def histogram(name, address, objects):
+            return self.write(name, f" num     #instances         #bytes  class name (module)\n{'-' * 55}\n"
+                                    f"   1: {objects:12d} {24 * objects:12d}  shop.Limiter$$Lambda$37/0x{address:016x}\n"
+                                    f"   2:         4000        96000  java.lang.String (java.base@17.0.15)\n"
+                                    f"Total {4000 + objects:10d} {96000 + 24 * objects:12d}\n")
+        before, after = histogram("1.histo", 0x1000C82A0, 100), histogram("2.histo", 0x8000C4410, 9100)
+        story = self.told(before, after)["story"]
+        self.assertEqual([(c["baseline"], c["current"]) for c in story["culprits"]], [(2400, 218400)])
+        self.assertIn("Limiter λ37", self.run_it("diff", before, after, "--db", ":memory:")[0])
+
+    def test_a_table_that_doubles_is_said_to_be_filling(self):
+        sizes = [1 << 20 if step < 3 else 2 << 20 if step < 6 else 4 << 20 if step < 10 else 8 << 20 for step in range(12)]
+        files = [self.write(f"t{step:02}.pb.gz", pprof(INUSE, [([("reserve", "src/index.cpp", 4)], [1, size]), ([("keep", "src/keep.cpp", 3)], [9, 9 << 20])]))
+                 for step, size in enumerate(sizes)]
+        out, _ = self.run_it("trend", *files, "--db", ":memory:")
+        self.assertIn("3 jumps, each doubling: a table that resizes", out)
+
     def test_what_moved_to_another_stack_of_the_function_did_not_grow(self):
         inlined, called = [("noise", "/srv/drive.js", 11)], [("render", "/srv/drive.js", 30), ("noise", "/srv/drive.js", 12)]
         leak = [("poll", "/srv/drive.js", 50)]

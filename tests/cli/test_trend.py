@@ -315,7 +315,7 @@ class Trend(CliTest):
             for i in range(20)]
         row = self.trend(*paths)["rows"][0]
         self.assertEqual((row["verdict"], row["by_objects"]), ("GROWING", True))
-        self.assertRegex(row["reason"], r"^counted in objects: \+10 per snapshot.*; by inuse_space alone [A-Z]+$")
+        self.assertRegex(row["reason"], r"^counted in objects: \+10 per snapshot.*; by bytes alone [A-Z]+$")
         # A cache that is full stays one, whatever its count says.
         paths = [self.write("cache.%02d.heap" % i, tcmalloc(
             [(i + 1, int(100000 + 2000000 * (1 - 0.4 ** i)), [GROW, MAIN])])) for i in range(12)]

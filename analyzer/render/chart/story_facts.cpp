@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "analyzer/base/concat.hpp"
-#include "analyzer/document/terms.hpp"
+#include "analyzer/document/match_words.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 
 namespace snapdiff::render {
@@ -62,7 +62,7 @@ std::string matching_text(const GrowthReport& report) {
   for (std::size_t tier = 0; tier + 1 < kMatchTiers; ++tier) {
     if (report.matched[tier] > (best == kMatchTiers - 1 ? 0.0 : report.matched[best])) best = tier;
   }
-  const std::string words(document::tier_words(static_cast<MatchTier>(best)));
+  const std::string words(document::match_words(report, static_cast<MatchTier>(best)));
   return best == kMatchTiers - 1 ? words : "matched " + words;
 }
 
