@@ -75,7 +75,7 @@ class Roles {
   std::set<std::int64_t> model_sizes_;      ///< requested bytes of what stacks say is a parameter
   Addresses state_before_;                  ///< addresses of optimizer state from before the trace
   Addresses loaded_state_;                  ///< of that which the script loaded
-  double own_gradients_ = 0;                ///< bytes that backward passes left behind: gradients that are no views
+  double own_gradients_ = 0;                ///< bytes that backward passes left behind: gradients outside of buckets
   std::set<StackId> inputs_;                ///< stacks of inputs that were freed
   std::unordered_map<StackId, Rule> rules_;
   std::vector<std::optional<Rule>> rule_of_function_;  ///< where it was looked at

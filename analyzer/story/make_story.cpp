@@ -77,7 +77,7 @@ std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weigh
   return out;
 }
 
-/// As many as hold most of it, five at most.
+/// Keeps the first that hold most of it, five at most.
 void keep_enough(std::vector<Culprit>& culprits, double all) {
   double held = 0;
   std::size_t kept = 0;
@@ -282,7 +282,7 @@ std::vector<std::uint32_t> tell_since(std::size_t first, GrowthReport& report, s
   return moved;
 }
 
-/// What another stack of the same functions lost is no leak, however steadily it came.
+/// A row that rises by the losses of another stack of its functions does not leak, however steadily it rises.
 void allow_for_moved(std::span<const std::uint32_t> moved, TrendReport& trend) {
   for (const std::uint32_t row : moved) {
     Verdict& verdict = trend.verdicts[row];

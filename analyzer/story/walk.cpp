@@ -162,8 +162,8 @@ class Walk {
     }
   }
 
-  /// Whether `weight` of growth is the function's own, though it comes through these callers: they are so many that
-  /// they do not each leak by chance.
+  /// Whether `weight` of growth is the function's own, though it comes through these callers: four of them do not each
+  /// leak by chance.
   bool leaks_for(std::uint32_t function, double weight,
                  const std::unordered_map<std::uint32_t, double>& callers) const {
     double most = 0;

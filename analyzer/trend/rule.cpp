@@ -14,7 +14,7 @@ namespace {
 constexpr double kLargeShare = .05;  // of the mean
 
 constexpr std::size_t kStairs = 3;  // jumps: two may be any two
-/// Jumps and distances that differ by no more than this factor are alike. Those of a table that doubles differ by four.
+/// Jumps and distances that differ by no more than this factor are alike. Jumps of a table that doubles differ by four.
 constexpr double kAlike = 2;
 
 /// Of the slope. What rises slower than this in its last half has levelled off, whatever the curvature's test says:
