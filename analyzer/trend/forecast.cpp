@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "analyzer/trend/verdict.hpp"
@@ -30,15 +31,18 @@ Curve curve_of(std::span<const double> values) {
     qq += q * q;
   }
   const double slope = ty / spread, bend = qq > 0 ? qy / qq : 0;
-  double squares = 0;
+  double squares = 0, products = 0, before = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double t = static_cast<double>(i) + middle;
     const double left = values[i] - mean - slope * t - bend * (t * t - spread / n);
     squares += left * left;
+    products += left * std::exchange(before, left);
   }
+  // Values that depend on those before them scatter as fewer ones: as in the band of a slope.
+  const double depends = squares > 0 ? std::clamp(products / squares + 2 / n, 0.0, 0.9) : 0;
   const double end = -middle;
   return {mean + slope * end + bend * (end * end - spread / n), slope + 2 * bend * end, bend,
-          qq > 0 && n > 3 ? std::sqrt(squares / (n - 3) / qq) : 0};
+          qq > 0 && n > 3 ? std::sqrt(squares / (n - 3) / qq * (1 + depends) / (1 - depends)) : 0};
 }
 
 /// Steps until a climb of this slope and bend has risen by `left`.

@@ -179,3 +179,15 @@ TEST_CASE("points: the last jump is not said to be level since where nothing cam
   const Verdict verdict = judge(std::vector<double>{10, 10, 10, 20, 20, 20, 30, 30, 30, 40}, 0, 0);
   CHECK(verdict.reason.find("at snapshot 10, level since") == std::string::npos);
 }
+
+TEST_CASE("points: a climb whose scatter wanders is not dated as one that becomes faster") {
+  // 100 + 10 i, with errors of which each keeps four fifths of the one before.
+  const Values climb{99, 114, 132, 135, 139, 159, 179, 177, 175, 177, 194, 199, 218, 229, 236, 252, 269, 281, 294, 310};
+  Points points;
+  points.values = climb;
+  const Forecast forecast = snapdiff::trend::forecast(climb, climb, judge(points), 900);
+  REQUIRE(forecast.kind == Forecast::Kind::ahead);
+  const double truth = 80 - 19;
+  CHECK(forecast.soonest < truth);
+  CHECK(forecast.latest > truth);
+}
