@@ -70,9 +70,13 @@ const BuildPair::Stack* heaviest(const BuildPair::Stacks& stacks, std::size_t pl
 class Explaining {
  public:
   Explaining(const Comparison& c, const GrowthReport& report)
-      : c_(c), report_(report), pair_(c.sides[0], c.sides[1]), places_(c, report) {
+      : c_(c),
+        report_(report),
+        first_(rebuild::comes_first(c.sides[0], c.sides[1]) ? 0 : 1),
+        pair_(c.sides[first_], c.sides[1 - first_]),
+        places_(c, report) {
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
-      stacks_[side] = pair_.stacks_of(places_.entries(side), side == 1);
+      stacks_[side] = pair_.stacks_of(places_.entries(side), side != first_);
   }
 
   std::vector<ComparedStacks> pairs_of(std::size_t place) const {
@@ -99,8 +103,9 @@ class Explaining {
     if (best.size() > kShownPairs) best.pop_back();
   }
 
-  std::string site(const BuildPair::Stack& stack, std::size_t k, bool after) const {
-    return name_of_site(frame_view(*c_.sides[after ? 1 : 0].ref.snapshot->dictionary, pair_.frame_of(stack, k, after)));
+  std::string site(const BuildPair::Stack& stack, std::size_t k, std::size_t side) const {
+    const Dictionary& dictionary = *c_.sides[side].ref.snapshot->dictionary;
+    return name_of_site(frame_view(dictionary, pair_.frame_of(stack, k, side != first_)));
   }
 
   ComparedStacks compare(const BuildPair::Stack& a, const BuildPair::Stack& b, std::size_t row) const {
@@ -122,11 +127,11 @@ class Explaining {
     for (std::size_t i = 0, j = 0; i < n || j < m;) {
       const double weight = i < n && j < m ? pair_.weight(a, i, b, j) : 0;
       if (weight > 0 && rest[i][j] == rest[i + 1][j + 1] + weight) {
-        out.sites.push_back({site(a, i++, false), site(b, j++, true), weight});
+        out.sites.push_back({site(a, i++, 0), site(b, j++, 1), weight});
       } else if (j == m || (i < n && rest[i][j] == rest[i + 1][j])) {
-        out.sites.push_back({site(a, i++, false), "", 0});
+        out.sites.push_back({site(a, i++, 0), "", 0});
       } else {
-        out.sites.push_back({"", site(b, j++, true), 0});
+        out.sites.push_back({"", site(b, j++, 1), 0});
       }
     }
     return out;
@@ -134,6 +139,7 @@ class Explaining {
 
   const Comparison& c_;
   const GrowthReport& report_;
+  std::size_t first_;  ///< side that comes first in the pair
   BuildPair pair_;
   RowPlaces places_;
   std::array<BuildPair::Stacks, 2> stacks_;

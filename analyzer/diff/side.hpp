@@ -140,9 +140,9 @@ struct Side {
   std::uint64_t unknown_values = 0;  ///< values of the metric that the input does not know
 
   const VisibleFrames& frames(std::size_t entry) const { return seen->frames[index_of(stack[entry])]; }
-  const Hash128& identity(std::size_t entry) const {
-    return salted.empty() ? seen->identity(stack[entry]) : salted[entry];
-  }
+  const Hash128& identity(std::size_t entry) const { return salted.empty() ? recorded_identity(entry) : salted[entry]; }
+  /// Of the frames alone, whatever other sides are compared with this one.
+  const Hash128& recorded_identity(std::size_t entry) const { return seen->identity(stack[entry]); }
 };
 
 /// What summarise() does beyond adding up.

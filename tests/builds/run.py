@@ -3,6 +3,7 @@
 
 import argparse
 import concurrent.futures
+import json
 import pathlib
 import random
 import shutil
@@ -104,6 +105,30 @@ def planted_table(table, new_site, sibling, seed):
     return programs.tell_apart(again + [leak]), [grown.steps, leak.steps]
 
 
+def kept_at(keep, name, edit, seed):
+    return pathlib.Path(keep) / f"{name}.{edit}.{seed}".replace(" ", "_")
+
+
+class Names:
+    """What joining by names alone gives, kept beside the profiles: it does not change with the program under test."""
+
+    def __init__(self, shares):
+        self.kept = shares
+
+    def shares(self):
+        return self.kept
+
+
+def by_names(target, snapdiff, a, b, symbols, old, new):
+    kept = target / "names.json" if target else None
+    if kept and kept.exists():
+        return Names(json.loads(kept.read_text()))
+    shares = scores.by_names(snapdiff, a, b, symbols, old, new).shares()
+    if kept:
+        kept.write_text(json.dumps(shares))
+    return Names(shares)
+
+
 def one_pair(task):
     name, edit, seed, snapdiff, keep, verbose = task
     old_build, new_build, change, elsewhere, kind = plan()[name, edit]
@@ -119,7 +144,7 @@ def one_pair(task):
             site, sibling = kind.grow(other, rng, {p.steps[-1] for p in table})
             again, planted = planted_table(table, site, sibling, seed)
             getattr(kind, change)(other, rng)
-        target = pathlib.Path(keep) / f"{name}.{edit}.{seed}".replace(" ", "_") if keep else None
+        target = kept_at(keep, name, edit, seed) if keep else None
         maker = Maker(folder, target if target and target.exists() else None)
         a, symbols_a = maker.profile(old_build, program, table, "old", "build")
         b, symbols_b = maker.profile(new_build, other, again, "new", "other/place" if elsewhere else "build")
@@ -131,7 +156,7 @@ def one_pair(task):
         begin = time.time()
         score, places, culprit = scores.compare(snapdiff, a, b, symbols, old, new, planted)
         took = time.time() - begin
-        names = scores.by_names(snapdiff, a, b, symbols, old, new)
+        names = by_names(target, snapdiff, a, b, symbols, old, new)
         return name, edit, seed, score, places + [culprit] if planted else [], names, took, None
     except lang.Missing as missing:
         return name, edit, seed, None, None, None, 0, f"{missing} is not installed"
@@ -177,6 +202,7 @@ def main():
     parser.add_argument("--edits", default="", help="e.g. rename,release; all without")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="a folder for the profiles; those in it are used again")
+    parser.add_argument("--kept", action="store_true", help="only pairs whose profiles are there: minutes instead of hours")
     parser.add_argument("--floors", help="NAME:RIGHT:WRONG in percent, comma-separated; exit 1 below or above them")
     parser.add_argument("-v", "--verbose", action="store_true", help="what was joined wrongly or not at all")
     options = parser.parse_args()
@@ -184,7 +210,8 @@ def main():
     wanted = set(filter(None, options.edits.split(",")))
     tasks = [(name, edit, int(seed), options.snapdiff, options.keep, options.verbose)
              for seed in options.seeds.split(",") for name, edit in plan()
-             if (not languages or name in languages) and (not wanted or edit in wanted)]
+             if (not languages or name in languages) and (not wanted or edit in wanted)
+             and (not options.kept or kept_at(options.keep, name, edit, seed).exists())]
     head = f"{'':36}  right  wrong  unm.    merged unsolved  false    names wrong   planted; tiers"
     means, per_edit, skipped, worse, culprits = {}, {}, {}, [], []
     print(head)

@@ -42,15 +42,27 @@ bool both_tell(const Positions& a, const Positions& b) {
   return tell[0] && tell[1];
 }
 
+/// The same in whatever order the stacks are read.
+std::uint64_t hash_of_contents(const Side& side) {
+  std::uint64_t sum = 0;
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+    const Hash128& stack = side.recorded_identity(entry);
+    const auto objects = static_cast<std::uint64_t>(side.objects.empty() ? 0 : side.objects[entry]);
+    sum += mix64(stack.low ^ mix64(stack.high ^ mix64(static_cast<std::uint64_t>(side.value[entry]) ^ mix64(objects))));
+  }
+  return sum;
+}
+
 }  // namespace
+
+bool comes_first(const Side& side, const Side& other) { return hash_of_contents(side) <= hash_of_contents(other); }
 
 BuildPair::BuildPair(const Side& before, const Side& after)
     : code_(read_code(before, after)),
       a_(code_.first),
       b_(code_.second),
       functions_(map_functions(a_, b_)),
-      alike_a_(first_alike(a_)),
-      alike_b_(first_alike(b_)),
+      alike_(first_alike(b_)),
       itself_(itself_where_mapped(functions_)),
       stand_ins_(find_stand_ins(a_, b_, functions_)),
       in_a_(a_, functions_.after, stand_ins_.before),
@@ -258,7 +270,7 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
     for (const Keyed& one : group) out.push_back(one.index);
     std::sort(out.begin(), out.end(), [&](std::uint32_t x, std::uint32_t y) {
       if (stacks[x].value != stacks[y].value) return stacks[x].value > stacks[y].value;
-      return side.identity(stacks[x].entry) < side.identity(stacks[y].entry);
+      return side.recorded_identity(stacks[x].entry) < side.recorded_identity(stacks[y].entry);
     });
     if (out.size() > kMostOfLeaf) out.resize(kMostOfLeaf);
     return out;
@@ -328,30 +340,6 @@ void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& a
   }
 }
 
-std::uint64_t BuildPair::functions_of(std::uint32_t before, std::uint32_t after, bool leaf) const {
-  std::vector<FrameId> scratch;
-  std::vector<std::uint32_t> functions;
-  const auto run_of = [&](const Code& code, const std::vector<std::uint32_t>& first_alike, std::uint32_t entry) {
-    std::span<const FrameId> frames = code.frames(entry, scratch);
-    if (leaf) frames = frames.first(std::min<std::size_t>(frames.size(), 1));
-    functions.clear();
-    for (const FrameId frame : frames) functions.push_back(first_alike[code.function[index_of(frame)]]);
-    return functions.empty() ? 0 : sequence(functions).low;
-  };
-  const std::uint64_t in_a = run_of(a_, alike_a_, before), in_b = run_of(b_, alike_b_, after);
-  return in_a == 0 || in_b == 0 ? 0 : mix64(in_a ^ mix64(in_b));
-}
-
-std::vector<std::uint64_t> BuildPair::places_of(std::uint32_t entry) const {
-  std::vector<FrameId> scratch;
-  std::vector<std::uint64_t> out;
-  for (const FrameId frame : b_.frames(entry, scratch)) {
-    const std::size_t i = index_of(frame);
-    out.push_back(static_cast<std::uint64_t>(b_.function[i]) << 32U | static_cast<std::uint32_t>(b_.line[i]));
-  }
-  return out;
-}
-
 std::vector<BuildPair::Renamed> BuildPair::renamed() const {
   std::vector<Renamed> out;
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
@@ -360,7 +348,7 @@ std::vector<BuildPair::Renamed> BuildPair::renamed() const {
         {std::string(a_.functions[functions_.before[f]].name), std::string(b_.functions[f].name), stacks_with_[f]});
   }
   std::sort(out.begin(), out.end(), [](const Renamed& x, const Renamed& y) {
-    return x.stacks != y.stacks ? x.stacks > y.stacks : x.before < y.before;
+    return x.stacks != y.stacks ? x.stacks > y.stacks : x.first < y.first;
   });
   return out;
 }

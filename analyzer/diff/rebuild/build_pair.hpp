@@ -16,8 +16,13 @@
 
 namespace snapdiff::diff::rebuild {
 
+/// Whether a side comes first in a BuildPair, by the stacks that it holds and how much of each. The order of these
+/// does not matter.
+bool comes_first(const Side& side, const Side& other);
+
 /// Two consecutive sides that ran different builds of one program: which function and line of one is which of
-/// the other, and the joining of their stacks by that.
+/// the other, and the joining of their stacks by that. "Before" is the one that comes first and "after" the second one,
+/// whichever is newer.
 class BuildPair {
  public:
   BuildPair(const Side& before, const Side& after);
@@ -72,19 +77,15 @@ class BuildPair {
 
   /// Functions under another name, and how many of the joined stacks hold each.
   struct Renamed {
-    std::string before, after;
+    std::string first, second;
     std::uint64_t stacks = 0;
   };
   std::vector<Renamed> renamed() const;
 
   std::uint64_t possible() const { return possible_; }
 
-  /// The functions of an entry of the baseline and of one of the current side as one number, of their leaves alone with
-  /// `leaf`; 0 where one has none. Closures of one function count as one.
-  std::uint64_t functions_of(std::uint32_t before, std::uint32_t after, bool leaf) const;
-
-  /// The functions and lines of an entry of the current side, leaf first. Entries of equal functions have as many.
-  std::vector<std::uint64_t> places_of(std::uint32_t entry) const;
+  /// Of a function of the current side the first one that only the number of a closure distinguishes from it.
+  std::uint32_t alike_function(std::uint32_t function) const { return alike_[function]; }
 
  private:
   struct OneSide {
@@ -107,7 +108,7 @@ class BuildPair {
   const Code& a_;
   const Code& b_;
   FunctionMap functions_;
-  std::vector<std::uint32_t> alike_a_, alike_b_;  ///< per function of a side: the first of its name without numbers
+  std::vector<std::uint32_t> alike_;   ///< per function of the current side: the first of its name without numbers
   std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart
   StandIns stand_ins_;
   Positions in_a_, in_b_;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analyzer/base/parallel.hpp"
-#include "analyzer/diff/rebuild/alignment.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
+#include "analyzer/diff/rebuild/sites.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -157,11 +157,10 @@ class Lines {
     pairs_.resize(in_a_.size());
     constexpr std::size_t kShares = 16;
     for_each_parallel(kShares, a_.all.size() + b_.all.size(), [&](std::size_t share) {
-      AroundInCommon around(in_a_.size());
       for (std::size_t f = in_a_.size() * share / kShares; f < in_a_.size() * (share + 1) / kShares; ++f) {
         if (in_a_[f].empty() || in_b_[f].empty() || !which(f)) continue;
         pairs_[f].clear();
-        align(a_, in_a_[f], b_, in_b_[f], shifts_[f], around, pairs_[f]);
+        align_sites(a_, in_a_[f], b_, in_b_[f], shifts_[f], pairs_[f]);
       }
     });
   }

@@ -283,7 +283,7 @@ class Positions::Gathering {
       }
     }
     std::uint32_t key(std::uint32_t entry) const {
-      return static_cast<std::uint32_t>(side_.identity(entry).low >> 32U);
+      return static_cast<std::uint32_t>(side_.recorded_identity(entry).low >> 32U);
     }
     bool has(std::uint32_t key, std::uint32_t position) const { return key <= most_[position]; }
 

@@ -1,14 +1,14 @@
 #include "analyzer/diff/rebuild/rebuild.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/rebuild/build_pair.hpp"
-#include "analyzer/diff/rebuild/bypassed.hpp"
+#include "analyzer/diff/rebuild/by_objects.hpp"
 #include "analyzer/diff/rebuild/evidence.hpp"
-#include "analyzer/diff/rebuild/exchanged.hpp"
-#include "analyzer/diff/rebuild/taken_over.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -38,19 +38,18 @@ class OneSided {
     }
   }
 
-  std::vector<BuildPair::Left> entries(bool after) const {
+  /// Of one of the two sides.
+  std::vector<BuildPair::Left> entries(std::size_t side) const {
     std::vector<BuildPair::Left> out;
-    const std::size_t side = s_ + (after ? 1U : 0U);
     for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry) {
       const std::uint32_t row = row_of(side, entry);
-      if (is_one_sided(row, after)) out.push_back({row, entry});
+      if (is_one_sided(row, side != s_)) out.push_back({row, entry});
     }
     return out;
   }
 
-  std::vector<BuildPair::Left> all(bool after) const {
+  std::vector<BuildPair::Left> all(std::size_t side) const {
     std::vector<BuildPair::Left> out;
-    const std::size_t side = s_ + (after ? 1U : 0U);
     for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry)
       out.push_back({row_of(side, entry), entry});
     return out;
@@ -58,8 +57,8 @@ class OneSided {
 
   LeftOver left() const {
     LeftOver left;
-    for (const BuildPair::Left& one : entries(false)) left.before.push_back(one.entry);
-    for (const BuildPair::Left& one : entries(true)) left.after.push_back(one.entry);
+    for (const BuildPair::Left& one : entries(s_)) left.before.push_back(one.entry);
+    for (const BuildPair::Left& one : entries(s_ + 1)) left.after.push_back(one.entry);
     return left;
   }
 
@@ -109,6 +108,14 @@ void salt(Side& side, const UsedFrames& used, const std::unordered_map<Hash128, 
   for (std::size_t k = 0; k < used.size(); ++k) of_frame[used[k]] = 0;
 }
 
+/// Of two consecutive sides, the earlier one `s`, the one that comes first in their BuildPair, and the other one: an
+/// order by what they hold. Which of them is the newer one has no part in what is matched, so that diff(b, a) mirrors
+/// diff(a, b).
+std::array<std::size_t, 2> in_order(const Comparison& c, std::size_t s) {
+  if (comes_first(c.sides[s], c.sides[s + 1])) return {s, s + 1};
+  return {s + 1, s};
+}
+
 /// For each side but the last: the Evidence that the next one is of another build.
 std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows, std::span<const BuildFacts> facts) {
   const std::size_t pairs = c.sides.size() - 1;
@@ -142,8 +149,9 @@ bool Rebuilds::find(Comparison& c, std::span<const BuildFacts> facts, std::span<
   std::vector<std::uint64_t> salts;
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
     if (rebuilt[s] != 0) {
-      pairs_[s] = std::make_unique<BuildPair>(c.sides[s], c.sides[s + 1]);
-      for (const Hash128& frame : pairs_[s]->coincidences()) moved[frame] = s + 1;
+      pairs_[s].sides = in_order(c, s);
+      pairs_[s].pair = std::make_unique<BuildPair>(c.sides[pairs_[s].sides[0]], c.sides[pairs_[s].sides[1]]);
+      for (const Hash128& frame : pairs_[s].pair->coincidences()) moved[frame] = s + 1;
       c.other_build[s + 1] = rebuilt[s];
     }
     if (moved.empty()) continue;
@@ -157,20 +165,22 @@ void Rebuilds::match(Comparison& c) {
   RowUnion rows(c);
   std::vector<std::uint8_t> present(c.unit_count(), 0);
   for (std::size_t s = 0; s + 1 < c.sides.size(); ++s) {
-    if (!pairs_[s]) continue;
-    if (!pairs_[s]->lines_tell()) {
+    if (!pairs_[s].pair) continue;
+    const std::array<std::size_t, 2>& sides = pairs_[s].sides;
+    BuildPair& pair = *pairs_[s].pair;
+    if (!pair.lines_tell()) {
       const OneSided all(c, rows, s, OneSided::Look::at_both, present);
-      pairs_[s]->join_again(all.all(false), all.all(true), rows);
+      pair.join_again(all.all(sides[0]), all.all(sides[1]), rows);
     }
     const OneSided apart(c, rows, s, OneSided::Look::at_both, present);
-    pairs_[s]->join(apart.entries(false), apart.entries(true), rows);
-    merge_exchanged(c, s, *pairs_[s], rows);
-    merge_bypassed(c, s, *pairs_[s], rows);
-    merge_taken_over(c, s, *pairs_[s], rows);
-    c.possible_pairs += pairs_[s]->possible();
-    for (BuildPair::Renamed& one : pairs_[s]->renamed())
-      c.renamed.push_back({std::move(one.before), std::move(one.after), one.stacks});
-    pairs_[s].reset();
+    pair.join(apart.entries(sides[0]), apart.entries(sides[1]), rows);
+    merge_by_objects(c, sides, pair, rows);
+    c.possible_pairs += pair.possible();
+    for (BuildPair::Renamed& one : pair.renamed()) {
+      if (sides[0] > sides[1]) std::swap(one.first, one.second);
+      c.renamed.push_back({std::move(one.first), std::move(one.second), one.stacks});
+    }
+    pairs_[s].pair.reset();
   }
   rows.flatten();
   if (c.possible_pairs > 0) {

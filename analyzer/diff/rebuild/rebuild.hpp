@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,7 +29,11 @@ class Rebuilds {
   void match(Comparison& comparison);
 
  private:
-  std::vector<std::unique_ptr<BuildPair>> pairs_;  ///< between each side and the next; null: one build
+  struct Pair {
+    std::array<std::size_t, 2> sides{};  ///< of the comparison, in the order of the pair
+    std::unique_ptr<BuildPair> pair;     ///< null: one build
+  };
+  std::vector<Pair> pairs_;  ///< between each side and the next
 };
 
 }  // namespace snapdiff::diff::rebuild

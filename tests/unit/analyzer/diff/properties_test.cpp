@@ -35,6 +35,22 @@ class RandomHeap {
     return out;
   }
 
+  /// Calls of a function from several lines, each with sites of few sizes: what one lost another may have taken over.
+  std::vector<std::string> moved_rows(bool many, unsigned shift) {
+    std::vector<std::string> out;
+    for (int i = 0; i < (many ? 400 : 60); ++i) {
+      std::string stack = "main@m.cc:" + std::to_string(1 + shift);
+      const unsigned caller = pick(3);
+      stack += ";f" + std::to_string(caller) + "@f.cc:" + std::to_string(10 + 50 * caller + 2 * pick(4) + shift);
+      if (pick(4) == 0) stack += ";helper@h.cc:" + std::to_string(3 + shift);
+      const unsigned site = pick(many ? 60 : 10);
+      stack += ";g" + std::to_string(site / 5) + "@g.cc:" + std::to_string(20 + 2 * site + shift);
+      const unsigned objects = 1 + pick(12), size = many ? 16 + 8 * pick(40) : 16U << pick(4);
+      out.push_back(stack + " " + std::to_string(objects * size) + " " + std::to_string(objects));
+    }
+    return out;
+  }
+
   unsigned pick(unsigned below) { return static_cast<unsigned>(random_() % below); }
   std::mt19937& engine() { return random_; }
 
@@ -93,6 +109,29 @@ std::vector<std::string> printed(const GrowthReport& r) {
   return out;
 }
 
+using RowFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, int>;
+
+/// What rows hold, without their stacks, sorted; with `mirror` as the comparison the other way round has it.
+std::vector<RowFacts> facts_of(const GrowthReport& r, bool mirror) {
+  std::vector<RowFacts> out;
+  for (const GrowthRow& row : r.rows) {
+    RowClass c = row.row_class;
+    if (mirror) {
+      c = c == RowClass::added    ? RowClass::gone
+          : c == RowClass::gone   ? RowClass::added
+          : c == RowClass::grew   ? RowClass::shrank
+          : c == RowClass::shrank ? RowClass::grew
+                                  : c;
+    }
+    const Change v = mirror ? Change{row.value.current, row.value.baseline} : row.value;
+    const std::int64_t sign = mirror ? -1 : 1;
+    out.emplace_back(v.baseline, v.current, sign * row.objects.growth(), mirror ? -row.shrank : row.grew,
+                     mirror ? -row.grew : row.shrank, static_cast<int>(c), static_cast<int>(row.tier));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("property: diff(a, a) shows no growth") {
@@ -141,26 +180,7 @@ TEST_CASE("property: diff(b, a) mirrors diff(a, b)") {
       const GrowthReport there = must_diff(a, b, options);
       const GrowthReport back = must_diff(b, a, options);
       REQUIRE(there.rows.size() == back.rows.size());
-      const auto facts = [](const GrowthReport& r, bool mirror) {
-        std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, int>> out;
-        for (const GrowthRow& row : r.rows) {
-          RowClass c = row.row_class;
-          if (mirror) {
-            c = c == RowClass::added    ? RowClass::gone
-                : c == RowClass::gone   ? RowClass::added
-                : c == RowClass::grew   ? RowClass::shrank
-                : c == RowClass::shrank ? RowClass::grew
-                                        : c;
-          }
-          const Change v = mirror ? Change{row.value.current, row.value.baseline} : row.value;
-          const std::int64_t sign = mirror ? -1 : 1;
-          out.emplace_back(v.baseline, v.current, sign * row.objects.growth(), mirror ? -row.shrank : row.grew,
-                           mirror ? -row.grew : row.shrank, static_cast<int>(c), static_cast<int>(row.tier));
-        }
-        std::sort(out.begin(), out.end());
-        return out;
-      };
-      REQUIRE(facts(there, false) == facts(back, true));
+      REQUIRE(facts_of(there, false) == facts_of(back, true));
       if (group != GroupBy::stack && seed % 2 != 0) {
         // A closure is called what its counterpart is called now, so it may have another name the other way round.
         const auto changed = [](const GrowthReport& r, std::int64_t sign) {
@@ -205,25 +225,8 @@ TEST_CASE("property: the order of the input does not matter where sites moved, l
   bool merged = false;
   for (unsigned seed = 1; seed <= 80; ++seed) {
     RandomHeap program(seed);
-    // Calls of a function from several lines, each with sites of few sizes: what one lost another may have taken over.
-    // Of the last ones more stacks go through a line than are looked at, and it calls more than these show.
-    const bool many = seed > 60;
-    const auto rows = [&program, many](unsigned shift) {
-      std::vector<std::string> out;
-      for (int i = 0; i < (many ? 400 : 60); ++i) {
-        std::string stack = "main@m.cc:" + std::to_string(1 + shift);
-        const unsigned caller = program.pick(3);
-        stack +=
-            ";f" + std::to_string(caller) + "@f.cc:" + std::to_string(10 + 50 * caller + 2 * program.pick(4) + shift);
-        if (program.pick(4) == 0) stack += ";helper@h.cc:" + std::to_string(3 + shift);
-        const unsigned site = program.pick(many ? 60 : 10);
-        stack += ";g" + std::to_string(site / 5) + "@g.cc:" + std::to_string(20 + 2 * site + shift);
-        const unsigned objects = 1 + program.pick(12), size = many ? 16 + 8 * program.pick(40) : 16U << program.pick(4);
-        out.push_back(stack + " " + std::to_string(objects * size) + " " + std::to_string(objects));
-      }
-      return out;
-    };
-    std::vector<std::string> a = rows(0), b = rows(2);
+    const bool many = seed > 60;  // more stacks go through a line than are looked at, and it calls more than these show
+    std::vector<std::string> a = program.moved_rows(many, 0), b = program.moved_rows(many, 2);
     const GrowthReport r = must_diff(text_of(a), text_of(b));
     std::shuffle(a.begin(), a.end(), program.engine());
     std::shuffle(b.begin(), b.end(), program.engine());
@@ -232,6 +235,19 @@ TEST_CASE("property: the order of the input does not matter where sites moved, l
                                    [](const GrowthRow& row) { return row.tier == MatchTier::merged; });
   }
   CHECK(merged);
+}
+
+TEST_CASE("property: neither the order of the two builds nor that of their rows changes what is matched") {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    RandomHeap program(seed);
+    std::vector<std::string> a = seed % 3 == 0 ? program.rows(60, 0) : program.moved_rows(false, 0);
+    std::vector<std::string> b = seed % 3 == 0 ? program.rows(60, 100) : program.moved_rows(false, 2);
+    const GrowthReport there = must_diff(text_of(a), text_of(b));
+    std::shuffle(a.begin(), a.end(), program.engine());
+    std::shuffle(b.begin(), b.end(), program.engine());
+    CAPTURE(seed);
+    REQUIRE(facts_of(there, false) == facts_of(must_diff(text_of(b), text_of(a)), true));
+  }
 }
 
 TEST_CASE("property: the steps of a series add up") {

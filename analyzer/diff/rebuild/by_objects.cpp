@@ -1,0 +1,288 @@
+#include "analyzer/diff/rebuild/by_objects.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/base/parallel.hpp"
+#include "analyzer/diff/rebuild/score.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr double kEnough = 6;             // nats: of 400 pairs of rows one was taken for the other
+constexpr double kEnoughOfLeaf = 12;      // nats: where stacks have nothing but their leaf in common
+constexpr double kOneRowLess = 4;         // nats: one stack in 50 is new or gone
+constexpr std::size_t kMostRows = 8192;   // the heaviest
+constexpr std::size_t kMostOfGroup = 64;  // rows that are compared each with each: the heaviest
+constexpr std::size_t kDeepest = 128;     // frames
+constexpr std::size_t kLongest = 3;       // frames that are left out: what was inlined into a function goes with it
+
+/// A row, and the heaviest of its entries on each side.
+struct Row {
+  std::uint32_t unit = 0;
+  std::array<Held, 2> held;
+  std::array<std::uint32_t, 2> entry{kNone, kNone};
+  double own = 0;  ///< weight of its objects
+
+  bool on_both_sides() const { return held[0].any() && held[1].any(); }
+  double bytes() const { return held[0].bytes + held[1].bytes; }
+};
+
+/// Whether an entry rather than another one stands for its row, whatever the order of the input.
+bool stands_better(const Side& side, std::uint32_t entry, std::uint32_t other) {
+  if (other == kNone || side.value[entry] != side.value[other])
+    return other == kNone || side.value[entry] > side.value[other];
+  return side.recorded_identity(entry) < side.recorded_identity(other);
+}
+
+/// The heaviest rows that hold objects, the heaviest first.
+std::vector<Row> rows_of(const Comparison& c, const std::array<std::size_t, 2>& sides, const RowUnion& rows,
+                         bool of_sites) {
+  std::vector<Row> all(c.unit_count());
+  for (std::uint32_t u = 0; u < all.size(); ++u) all[u].unit = u;
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
+    const Side& side = c.sides[sides[at]];
+    for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
+      Row& row = all[rows.find(c.unit_of_entry[sides[at]][entry])];
+      row.held[at] =
+          row.held[at] + Held{static_cast<double>(side.value[entry]), static_cast<double>(side.objects[entry]), 1};
+      if (stands_better(side, entry, row.entry[at])) row.entry[at] = entry;
+    }
+  }
+  std::erase_if(all, [](const Row& row) { return !row.held[0].any() && !row.held[1].any(); });
+  const auto identities = [&](const Row& row) {
+    std::array<Hash128, 2> out;
+    for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
+      if (row.entry[at] != kNone) out[at] = c.sides[sides[at]].recorded_identity(row.entry[at]);
+    }
+    return out;
+  };
+  const auto heavier = [&](const Row& x, const Row& y) {
+    if (x.bytes() != y.bytes()) return x.bytes() > y.bytes();
+    return identities(x) < identities(y);
+  };
+  if (all.size() > kMostRows) {
+    std::nth_element(all.begin(), all.begin() + kMostRows, all.end(), heavier);
+    all.resize(kMostRows);
+  }
+  std::sort(all.begin(), all.end(), heavier);
+  for (Row& row : all) row.own = weight_of_objects(row.held[0], row.held[1], of_sites);
+  return all;
+}
+
+/// The stack of a row on one side.
+struct OneStack {
+  std::uint32_t row;
+  const BuildPair::Stack* stack;
+};
+
+std::uint64_t add_to(std::uint64_t hash, std::uint64_t item) { return mix64(hash ^ (item + 1)); }
+
+std::uint64_t hash_of(const std::vector<std::uint32_t>& items, std::size_t from = 0, std::size_t count = 0) {
+  std::uint64_t hash = 0;
+  for (std::size_t k = 0; k < items.size(); ++k) hash = k >= from && k < from + count ? hash : add_to(hash, items[k]);
+  return hash;
+}
+
+class ByObjects {
+ public:
+  ByObjects(const Comparison& c, const std::array<std::size_t, 2>& sides, BuildPair& pair, RowUnion& rows)
+      : pair_(pair), rows_(rows), all_(rows_of(c, sides, rows, !pair.lines_tell())) {
+    for_each_parallel(2, all_.size(), [&](std::size_t side) { stacks_[side] = stacks_of(side); });
+    for (const BuildPair::Stacks& stacks : stacks_) {
+      for (const BuildPair::Stack& stack : stacks) {
+        if (!stack.functions.empty()) each_.push_back({stack.row, &stack});
+      }
+    }
+    std::sort(each_.begin(), each_.end(), [](const OneStack& x, const OneStack& y) { return x.row < y.row; });
+  }
+
+  void merge() {
+    compare_groups([this](const BuildPair::Stack& stack) { return hash_of(alike(stack)); }, false);
+    compare_left_out();
+    decide();
+    compare_groups(
+        [this](const BuildPair::Stack& stack) { return pair_.alike_function(stack.functions.front()) + 1ULL; }, true);
+  }
+
+ private:
+  /// Two rows that may have been taken for each other, for a reason that others have as well.
+  struct Doubt {
+    std::uint32_t x, y;
+    std::uint64_t reason;
+    double gain;
+  };
+
+  BuildPair::Stacks stacks_of(std::size_t side) {
+    std::vector<BuildPair::Left> entries;
+    for (std::uint32_t i = 0; i < all_.size(); ++i) {
+      if (all_[i].entry[side] != kNone) entries.push_back({i, all_[i].entry[side]});
+    }
+    return pair_.stacks_of(entries, side == 1);
+  }
+
+  /// Its functions, numbers of closures apart.
+  std::vector<std::uint32_t> alike(const BuildPair::Stack& stack) const {
+    std::vector<std::uint32_t> out;
+    for (const std::uint32_t f : stack.functions) out.push_back(pair_.alike_function(f));
+    return out;
+  }
+
+  double weight(const Held& before, const Held& after) const {
+    return weight_of_objects(before, after, !pair_.lines_tell());
+  }
+
+  /// How much the objects of two rows say that they were taken for each other.
+  double gain(const Row& x, const Row& y) const {
+    const double there = weight(x.held[0], y.held[1]), back = weight(y.held[0], x.held[1]);
+    const double alone = !x.on_both_sides() && !y.on_both_sides() ? kOneRowLess : 0;
+    const double gain = there + back - x.own - y.own + alone;
+    if (x.on_both_sides() == y.on_both_sides()) {  // one way alone is no exchange
+      return std::min(there, back) < 0 ? std::min(gain, kEnough / 2) : gain;
+    }
+    const double together = weight(x.held[0] + y.held[0], x.held[1] + y.held[1]) - x.own - y.own + kOneRowLess;
+    return std::max(gain, together);
+  }
+
+  bool are_one(std::uint32_t x, std::uint32_t y) const { return rows_.find(all_[x].unit) == rows_.find(all_[y].unit); }
+  void join(std::uint32_t x, std::uint32_t y) {
+    if (!are_one(x, y)) rows_.join(all_[x].unit, all_[y].unit, MatchTier::merged);
+  }
+
+  void doubt(std::uint32_t x, std::uint32_t y, std::uint64_t reason) {
+    if (x == y ||
+        (!all_[x].on_both_sides() && !all_[y].on_both_sides() && all_[x].held[0].any() == all_[y].held[0].any()))
+      return;
+    doubts_.push_back({std::min(x, y), std::max(x, y), reason, gain(all_[x], all_[y])});
+  }
+
+  /// Compares stacks of equal key each with each.
+  template <class Key>
+  void compare_groups(Key key, bool of_leaf) {
+    std::unordered_map<std::uint64_t, std::vector<OneStack>> groups;
+    for (const OneStack& one : each_) {
+      if (of_leaf && all_[one.row].own > 0) continue;
+      std::vector<OneStack>& group = groups[key(*one.stack)];
+      if (group.size() < kMostOfGroup) group.push_back(one);
+    }
+    for (const auto& [hash, group] : groups) {
+      if (of_leaf) {
+        compare_leaf(group);
+        continue;
+      }
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        for (std::size_t j = i + 1; j < group.size(); ++j)
+          doubt(group[i].row, group[j].row, difference(*group[i].stack, *group[j].stack));
+      }
+    }
+  }
+
+  /// The lines in which two stacks of the same functions differ; their lines where they differ in none.
+  static std::uint64_t difference(const BuildPair::Stack& x, const BuildPair::Stack& y) {
+    std::uint64_t sum = 0;
+    for (std::size_t k = 0; k < std::min(x.classes.size(), y.classes.size()); ++k) {
+      const auto [less, more] = std::minmax(x.classes[k], y.classes[k]);
+      if (less != more) sum += mix64(std::uint64_t{less} << 32U | more);
+    }
+    return sum != 0 ? sum : hash_of(x.classes);
+  }
+
+  /// Rows that have the leaf function in common alone.
+  void compare_leaf(const std::vector<OneStack>& group) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const Row& x = all_[group[i].row];
+      if (!x.on_both_sides()) continue;
+      for (std::size_t j = 0; j < group.size(); ++j) {
+        const Row& y = all_[group[j].row];
+        if (y.on_both_sides()) {
+          if (j > i && gain(x, y) >= kEnoughOfLeaf) join(group[i].row, group[j].row);
+          continue;
+        }
+        if (!y.held[0].any()) continue;
+        for (std::size_t k = 0; k < group.size(); ++k) {
+          const Row& z = all_[group[k].row];
+          if (z.held[0].any()) continue;
+          if (weight(x.held[0], z.held[1]) + weight(y.held[0], x.held[1]) - x.own < kEnough) continue;
+          join(group[i].row, group[j].row);
+          join(group[i].row, group[k].row);
+        }
+      }
+    }
+  }
+
+  /// Compares stacks of equal lines but for a few frames together that only one of them has, and those of one side
+  /// that have one frame in the place of another one.
+  void compare_left_out() {
+    std::unordered_map<std::uint64_t, std::vector<OneStack>> by_lines, by_rest;
+    const auto add = [](auto& map, std::uint64_t hash, const OneStack& one) {
+      std::vector<OneStack>& group = map[hash];
+      if (group.size() < kMostOfGroup) group.push_back(one);
+    };
+    for (const OneStack& one : each_) add(by_lines, hash_of(one.stack->classes), one);
+    for (const OneStack& one : each_) {
+      const std::vector<std::uint32_t>& lines = one.stack->classes;
+      if (lines.size() > kDeepest) continue;
+      for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
+        for (std::size_t count = 1; count <= kLongest && k + count < lines.size(); ++count) {
+          if (k > 0 && lines[k - 1] == lines[k + count - 1]) continue;
+          const std::uint64_t hash = hash_of(lines, k, count);
+          const std::uint64_t reason = std::uint64_t{lines[k + count]} << 32U | one.stack->functions[k];
+          if (const auto found = by_lines.find(hash); found != by_lines.end()) {
+            for (const OneStack& other : found->second) {
+              if (other.stack->classes.size() + count == lines.size()) doubt(one.row, other.row, mix64(reason) ^ 1U);
+            }
+          }
+          if (count == 1 && !all_[one.row].on_both_sides()) {
+            for (const OneStack& other : by_rest[mix64(hash + k)]) {
+              if (other.stack->functions.size() > k && other.stack->functions[k] != one.stack->functions[k])
+                doubt(one.row, other.row, mix64(reason) ^ 2U);
+            }
+            add(by_rest, mix64(hash + k), one);
+          }
+        }
+      }
+    }
+  }
+
+  /// Rows that say so themselves, and those that do not contradict what all of the same reason say together.
+  void decide() {
+    std::sort(doubts_.begin(), doubts_.end(), [](const Doubt& a, const Doubt& b) {
+      return std::tie(a.reason, a.x, a.y) < std::tie(b.reason, b.x, b.y);
+    });
+    const auto same = [](const Doubt& a, const Doubt& b) { return a.reason == b.reason && a.x == b.x && a.y == b.y; };
+    doubts_.erase(std::unique(doubts_.begin(), doubts_.end(), same), doubts_.end());
+    for (std::size_t begin = 0, end = 0; begin < doubts_.size(); begin = end) {
+      double sum = 0;
+      for (; end < doubts_.size() && doubts_[end].reason == doubts_[begin].reason; ++end)
+        sum += std::clamp(doubts_[end].gain, -kEnough, kEnough);
+      // If lines distinguish no rows, each of them is in many doubts, and chance alone takes the sum that far.
+      if (!pair_.lines_tell()) sum /= std::sqrt(static_cast<double>(end - begin));
+      for (std::size_t i = begin; i < end; ++i) {
+        if (doubts_[i].gain >= kEnough || (sum >= kEnough && doubts_[i].gain > -kEnough / 2))
+          join(doubts_[i].x, doubts_[i].y);
+      }
+    }
+  }
+
+  BuildPair& pair_;
+  RowUnion& rows_;
+  std::vector<Row> all_;
+  std::array<BuildPair::Stacks, 2> stacks_;
+  std::vector<OneStack> each_;
+  std::vector<Doubt> doubts_;
+};
+
+}  // namespace
+
+void merge_by_objects(const Comparison& c, const std::array<std::size_t, 2>& sides, BuildPair& pair, RowUnion& rows) {
+  if (c.sides[sides[0]].objects.empty() || c.sides[sides[1]].objects.empty()) return;
+  ByObjects(c, sides, pair, rows).merge();
+}
+
+}  // namespace snapdiff::diff::rebuild

@@ -1,0 +1,120 @@
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diff/comparison.hpp"
+#include "analyzer/diff/rebuild/function_map.hpp"
+#include "analyzer/diff/rebuild/line_map.hpp"
+#include "analyzer/diff/rebuild/score.hpp"
+#include "unit/analyzer/diff/diff_support.hpp"
+
+using namespace snapdiff;
+using namespace snapdiff::test;
+using namespace snapdiff::diff::rebuild;
+
+namespace {
+
+/// Two builds as functions and lines.
+struct Builds {
+  Builds(std::string_view before, std::string_view after)
+      : refs{heap(before), heap(after)},
+        comparison(diff::compare(refs, {}).value()),
+        a(comparison.sides[0]),
+        b(comparison.sides[1]),
+        map(map_functions(a, b)) {}
+
+  static std::uint32_t find(const Code& code, std::string_view name) {
+    for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
+      if (code.functions[f].name == name) return f;
+    }
+    return kNone;
+  }
+  /// The name of a function's counterpart, "" without one.
+  std::string counterpart(std::string_view name) const {
+    const std::uint32_t there = map.after[find(a, name)];
+    return there == kNone ? "" : std::string(b.functions[there].name);
+  }
+
+  std::array<SnapshotRef, 2> refs;
+  diff::Comparison comparison;
+  Code a, b;
+  FunctionMap map;
+};
+
+}  // namespace
+
+TEST_CASE("score: objects of one size and number speak for one site, others against it") {
+  const auto weight = [](double size, double number) {
+    return weight_of_objects({1000, 10, 1}, {size * number, number, 1}, false);
+  };
+  CHECK(weight(100, 10) > 3);
+  CHECK(weight(120, 10) > 0);
+  CHECK(weight(120, 10) < weight(100, 10));
+  CHECK(weight(700, 10) < 0);
+  CHECK(weight(700, 90) < weight(700, 10));
+  CHECK(weight_of_objects({}, {500, 5, 1}, false) == 0);
+  CHECK(weight_of_objects({1000, 10, 1}, {7000, 10, 1}, true) > weight(700, 10));  // of several sites: no size speaks
+}
+
+TEST_CASE("score: the same whichever build is the older one") {
+  for (const double number : {1.0, 9.0, 11.0, 40.0}) {
+    const diff::rebuild::Held x{1000, 10, 1}, y{number * 130, number, 1};
+    CHECK(weight_of_objects(x, y, false) == weight_of_objects(y, x, false));
+  }
+}
+
+TEST_CASE("functions: equal names first, then those with the same callers and callees") {
+  const Builds builds("main@m.cc:1;store_order@s.cc:5;put@p.cc:2 900 9\nmain@m.cc:2;scan@n.cc:4 100 1\n",
+                      "main@m.cc:1;store_all_order@s.cc:7;put@p.cc:2 950 9\nmain@m.cc:2;scan@n.cc:4 100 1\n");
+  CHECK(builds.counterpart("main") == "main");
+  CHECK(builds.counterpart("put") == "put");
+  CHECK(builds.counterpart("store_order") == "store_all_order");
+}
+
+TEST_CASE("functions: of two that are as good, none is the counterpart") {
+  const Builds builds(
+      "main@m.cc:1;store_order@s.cc:5;put@p.cc:2 900 9\n",
+      "main@m.cc:1;store_order_a@s.cc:7;put@p.cc:2 450 5\nmain@m.cc:2;store_order_b@s.cc:9;put@p.cc:2 450 5\n");
+  CHECK(builds.counterpart("store_order").empty());
+}
+
+TEST_CASE("functions: a closure without a name goes with the function that it is written in") {
+  const Builds builds("main@m.js:1;load@a.js:3;(anonymous)@a.js:4;put@p.js:2 900 9\n",
+                      "main@m.js:1;load@b.js:8;(anonymous)@b.js:9;put@p.js:2 900 9\n"
+                      "main@m.js:1;fresh@a.js:3;(anonymous)@a.js:4;keep@p.js:7 900 9\n");
+  const std::uint32_t there = builds.map.after[Builds::find(builds.a, "(anonymous)")];
+  REQUIRE(there != kNone);
+  CHECK(builds.b.functions[there].file == "b.js");
+}
+
+TEST_CASE("sites: lines keep their order, and a new one has no counterpart") {
+  const Builds builds("main@m.cc:1;run@r.cc:10;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:14;get@p.cc:6 400 4\n",
+                      "main@m.cc:1;run@r.cc:13;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:15;more@p.cc:9 70 1\n"
+                      "main@m.cc:1;run@r.cc:18;get@p.cc:6 400 4\n");
+  std::vector<std::uint32_t> itself;
+  for (std::uint32_t f = 0; f < builds.b.functions.size(); ++f)
+    itself.push_back(builds.map.before[f] == kNone ? kNone : f);
+  const std::vector<std::uint32_t> none_a(builds.a.functions.size(), kNone), none_b(itself.size(), kNone);
+  Positions in_a(builds.a, builds.map.after, none_a), in_b(builds.b, itself, none_b);
+  for (Positions* positions : {&in_a, &in_b}) {
+    positions->ignore_lines(std::vector<std::uint8_t>(itself.size(), 0));
+    positions->gather();
+  }
+  const LineMap lines = map_lines(in_a, in_b, itself.size(), builds.b);
+  const std::uint32_t run = Builds::find(builds.b, "run");
+  const auto line_of = [&](std::int32_t before) -> std::int32_t {
+    for (std::uint32_t p = 0; p < in_a.all.size(); ++p) {
+      if (in_a.all[p].function != run || in_a.all[p].line != before) continue;
+      for (std::uint32_t q = 0; q < in_b.all.size(); ++q) {
+        if (lines.after[q] == lines.before[p]) return in_b.all[q].line;
+      }
+    }
+    return 0;
+  };
+  CHECK(line_of(10) == 13);
+  CHECK(line_of(14) == 18);
+}
