@@ -34,6 +34,19 @@ Hash128 sequence(const std::vector<std::uint32_t>& items) {
   return hasher.finish();
 }
 
+/// Of a stack of the library alone the names of its functions, which no build of the program changes. 0 where one has
+/// no name.
+Hash128 names_of(const Side& side, std::size_t entry) {
+  const Dictionary& d = *side.ref.snapshot->dictionary;
+  SequenceHasher hasher;
+  for (const FrameId frame : side.frames(entry).frames()) {
+    const FunctionId function = d.frames.function[index_of(frame)];
+    if (function == FunctionId{}) return {};
+    hasher.add(hash_bytes(d.strings[d.functions.name[index_of(function)]]));
+  }
+  return hasher.finish();
+}
+
 /// Whether lines say on both sides which call it is.
 bool both_tell(const Positions& a, const Positions& b) {
   std::array<bool, 2> tell{};
@@ -153,6 +166,7 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
   const OneSide from = side_of(after);
   const Side& side = from.positions.code().side();
   Stacks out(left.size());
+  std::vector<FrameId> scratch;
   for (std::size_t i = 0; i < left.size(); ++i) {
     Stack& stack = out[i];
     stack.row = left[i].row;
@@ -162,7 +176,11 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, boo
     stack.way = from.positions.way(left[i].entry);
     stack.folded = from.positions.folded(stack.entry);
     const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
-    if (positions.empty()) continue;
+    if (positions.empty()) {
+      const bool library_alone = from.positions.code().frames(stack.entry, scratch).empty();
+      if (library_alone) stack.key = names_of(side, stack.entry);
+      continue;
+    }
     SequenceHasher hasher;
     for (const std::uint32_t position : positions) {
       add_item(hasher, from.classes[position]);
@@ -183,6 +201,7 @@ void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Lef
 void BuildPair::read_frames(Stacks& stacks, bool after) {
   const OneSide from = side_of(after);
   for (Stack& stack : stacks) set_frames(stack, from);
+  std::erase_if(stacks, [](const Stack& stack) { return stack.functions.empty(); });  // of the library alone
 }
 
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {

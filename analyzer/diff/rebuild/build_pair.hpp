@@ -55,7 +55,7 @@ class BuildPair {
     bool renamed = false;  ///< a function of it has another name on the other side
     double value = 0;
     double objects = 0;                    ///< 0: unknown
-    Hash128 key;                           ///< of `classes`; of a stack without any, 0
+    Hash128 key;                           ///< of `classes`; of a stack of the library alone, of its names; else 0
     std::vector<std::uint32_t> classes;    ///< leaf first; empty before read_frames()
     std::vector<std::uint32_t> functions;  ///< of the current side, leaf first; the same
   };

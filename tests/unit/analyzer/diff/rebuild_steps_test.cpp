@@ -118,3 +118,15 @@ TEST_CASE("sites: lines keep their order, and a new one has no counterpart") {
   CHECK(line_of(10) == 13);
   CHECK(line_of(14) == 18);
 }
+
+TEST_CASE("stacks: one of the library alone is the same where its functions are, at whatever lines") {
+  const auto text = [](int by, std::string_view root, std::string_view held) {
+    const std::string library(root);
+    return "main@m.cc:" + std::to_string(10 + by) + moved_frames(by) + " 900 9\nruntime.systemstack@" + library +
+           "asm.s:" + std::to_string(40 + by) + ";runtime.malg@" + library + "proc.go:" + std::to_string(90 + by) +
+           " " + std::string(held) + "\n";
+  };
+  const GrowthReport r = must_diff(text(0, "/usr/local/go/src/runtime/", "480 1"), text(3, "runtime/", "960 2"));
+  REQUIRE(r.rows.size() == 2);
+  for (const GrowthRow& row : r.rows) CHECK((row.value.baseline > 0 && row.value.current > 0));
+}
