@@ -35,21 +35,23 @@ inline void fill_soon(const void* memory, std::size_t size) {
 #endif
 }
 
-/// Appends values to `column` until it has `size` of them. The system backs the new memory on all cores: for a large
-/// column its page faults cost more than the values.
+/// fill_soon() with large pages, on all cores: for a large table page faults cost more than its values.
+inline void fill_on_all_cores(const void* memory, std::size_t size) {
+  constexpr std::size_t kTogether = 4 * kHugePage;
+  if (size < 2 * kTogether) return;
+  const char* const begin = static_cast<const char*>(memory);
+  prefer_large_pages(begin, size);
+  for_each_parallel((size + kTogether - 1) / kTogether, kParallelStacks, [&](std::size_t i) {
+    fill_soon(begin + i * kTogether, std::min(kTogether, size - i * kTogether));
+  });
+}
+
+/// Appends values to `column` until it has `size` of them.
 template <class T, class Allocator>
 void resize_on_all_cores(std::vector<T, Allocator>& column, std::size_t size, const T& value = {}) {
-  constexpr std::size_t kTogether = 4 * kHugePage;
   const std::size_t old = column.size();
   column.reserve(size);
-  if (size > old && (size - old) * sizeof(T) >= 2 * kTogether) {
-    const char* const memory = reinterpret_cast<const char*>(column.data() + old);
-    const std::size_t bytes = (size - old) * sizeof(T);
-    prefer_large_pages(memory, bytes);
-    for_each_parallel((bytes + kTogether - 1) / kTogether, kParallelStacks, [&](std::size_t i) {
-      fill_soon(memory + i * kTogether, std::min(kTogether, bytes - i * kTogether));
-    });
-  }
+  if (size > old) fill_on_all_cores(column.data() + old, (size - old) * sizeof(T));
   column.resize(size, value);
 }
 

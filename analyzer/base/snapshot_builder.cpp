@@ -1,6 +1,8 @@
 #include "analyzer/base/snapshot_builder.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <numeric>
 
 #include "analyzer/base/large_pages.hpp"
@@ -42,6 +44,40 @@ bool are_samples(const SampleTable& rows) {
   }
   return std::find(filled.begin(), filled.end(), 0) == filled.end();
 }
+
+/// Makes threads that work on blocks take turns, in the order of their blocks.
+class InOrder {
+ public:
+  /// The work on one block. Its end begins the turn of the next block, after an exception too.
+  class Turn {
+   public:
+    Turn(InOrder& all, std::size_t block) : all_(all), block_(block) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() {
+      wait();
+      {
+        const std::lock_guard<std::mutex> hold(all_.mutex_);
+        ++all_.next_;
+      }
+      all_.changed_.notify_all();
+    }
+    /// Returns when all blocks before this one have ended.
+    void wait() {
+      std::unique_lock<std::mutex> hold(all_.mutex_);
+      all_.changed_.wait(hold, [&] { return all_.next_ == block_; });
+    }
+
+   private:
+    InOrder& all_;
+    std::size_t block_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0;
+};
 
 Status sum_rows(const SampleTable& rows, SampleTable& out) {
   std::vector<std::uint32_t> order(rows.stack.size());
@@ -206,58 +242,69 @@ StackId SnapshotBuilder::stack_with_hash(std::span<const FrameId> leaf_first, co
   return StackId{id};
 }
 
-// The first reading gives the hashes, which say which stacks are new; the second one writes the frames of those where
-// they belong. Reading twice is cheaper than keeping the frames: memory that is touched first costs more than decoding.
-std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks& read, const ReadStacks& read_again) {
+// Threads read blocks of stacks side by side, and put the frames of their blocks into the table in the order of blocks.
+std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks& read) {
   if (count == 0) return {};
   StackTable& table = dictionary_->stacks;
   resize_on_all_cores(table.hash, count + 1);
   const std::span<Hash128> hash = std::span(table.hash).subspan(1);
   std::vector<std::uint32_t> depth;
   resize_on_all_cores(depth, count);
-  for_each_block(count, [&](std::size_t, std::size_t begin, std::size_t end) {
-    read(begin, end, [&](std::size_t stack, std::span<const FrameId> frames) {
-      hash[stack] = hash_of(frames, dictionary_->frames);
-      depth[stack] = static_cast<std::uint32_t>(frames.size());
+  // Where the frames of a block are about to be, as far as reserve_stacks() foresaw: memory for them is asked for side
+  // by side, and while the input gives its own back.
+  const FrameId* const memory = table.frame.data();
+  const std::size_t room = table.frame.capacity();
+  prefer_large_pages(memory, room * sizeof(FrameId));
+  InOrder in_order;
+  for_each_block(count, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    InOrder::Turn turn(in_order, block);
+    std::vector<FrameId> frames;
+    read(begin, end, [&](std::size_t stack, std::span<const FrameId> leaf_first) {
+      hash[stack] = hash_of(leaf_first, dictionary_->frames);
+      depth[stack] = static_cast<std::uint32_t>(leaf_first.size());
+      frames.insert(frames.end(), leaf_first.begin(), leaf_first.end());
+      if (leaf_first.empty()) frames.push_back(FrameId{});
     });
+    const std::size_t at = room * begin / count;
+    fill_soon(memory + at, (room * end / count - at) * sizeof(FrameId));
+    turn.wait();
+    table.frame.insert(table.frame.end(), frames.begin(), frames.end());
   });
   std::vector<FrameId> none;  // stands for an empty stack
   if (std::find(depth.begin(), depth.end(), 0U) != depth.end()) {
     none.push_back(pseudo_frame(kNoStackRecorded));
-    for (std::size_t stack = 0; stack < count; ++stack) {
-      if (depth[stack] == 0) hash[stack] = hash_of(none, dictionary_->frames), depth[stack] = 1;
+    std::size_t at = 0;
+    for (std::size_t stack = 0; stack < count; at += depth[stack++]) {
+      if (depth[stack] != 0) continue;
+      hash[stack] = hash_of(none, dictionary_->frames), depth[stack] = 1;
+      table.frame[at] = none.front();
     }
   }
   const std::vector<std::uint32_t> first = stacks_.add_all(
       count, [&](std::uint32_t stack) { return keyed_hash(hash[stack]); },
       [&](std::uint32_t a, std::uint32_t b) { return hash[a] == hash[b]; });
 
+  // Stacks that came before are taken out of the table.
   std::vector<StackId> ids;
   resize_on_all_cores(ids, count);
   table.begin.reserve(count + 2);
-  std::uint64_t frames = 0;
-  for (std::size_t stack = 0; stack < count; ++stack) {
+  auto to = table.frame.begin();
+  auto from = table.frame.begin();
+  for (std::size_t stack = 0; stack < count; from += depth[stack++]) {
     if (first[stack] != stack) {
       ids[stack] = ids[first[stack]];
       continue;
     }
     const std::size_t id = table.begin.size() - 1;
-    frames += depth[stack];
-    table.begin.push_back(frames);
+    to = to == from ? from + depth[stack] : std::copy_n(from, depth[stack], to);
+    table.begin.push_back(static_cast<std::uint64_t>(to - table.frame.begin()));
     table.hash[id] = hash[stack];
     ids[stack] = StackId{static_cast<std::uint32_t>(id)};
   }
+  table.frame.erase(to, table.frame.end());
   table.hash.resize(table.begin.size() - 1);
-  resize_on_all_cores(table.frame, frames);
-  for_each_block(count, [&](std::size_t, std::size_t begin, std::size_t end) {
-    read_again(begin, end, [&](std::size_t stack, std::span<const FrameId> leaf_first) {
-      if (first[stack] != stack) return;
-      const std::span<const FrameId> written = leaf_first.empty() ? std::span<const FrameId>(none) : leaf_first;
-      std::copy(written.begin(), written.end(),
-                table.frame.begin() + static_cast<std::ptrdiff_t>(table.begin[index_of(ids[stack])]));
-    });
-  });
-  stacks_.renumber([&](std::uint32_t stack) { return static_cast<std::uint32_t>(ids[stack]); });
+  if (table.hash.size() < count + 1)
+    stacks_.renumber([&](std::uint32_t stack) { return static_cast<std::uint32_t>(ids[stack]); });
   return ids;
 }
 

@@ -58,12 +58,12 @@ class SNAPDIFF_API SnapshotBuilder {
 
   /// Receives the number of a stack and its frames, leaf first.
   using TakeStack = std::function<void(std::size_t stack, std::span<const FrameId> leaf_first)>;
-  /// Calls `take` for each of the stacks begin .. end - 1, ascending. Several threads call it, and twice for a stack.
+  /// Calls `take` for each of the stacks begin .. end - 1, ascending. Several threads call it, once for each stack.
   using ReadStacks = std::function<void(std::size_t begin, std::size_t end, const TakeStack& take)>;
 
   /// Interns `count` stacks on all cores, as stack() would one after the other. No stack may be interned before.
-  /// `read` reads each stack first, `read_again` a second time. Throws their exceptions.
-  std::vector<StackId> stacks(std::size_t count, const ReadStacks& read, const ReadStacks& read_again);
+  /// reserve_stacks() before it spares the growth of the tables. Throws what `read` throws.
+  std::vector<StackId> stacks(std::size_t count, const ReadStacks& read);
 
   /// Hint: about this many stacks with this many frames in all will come.
   void reserve_stacks(std::size_t stacks, std::size_t frames);

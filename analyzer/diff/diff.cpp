@@ -125,10 +125,9 @@ void share_tiers(const Comparison& c, GrowthReport& r) {
 
 /// The rows in the order asked for.
 std::vector<std::uint32_t> sort_rows(const Comparison& c, GroupBy by, const Grouped& g) {
-  std::vector<std::uint64_t> keys(g.rows.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = sort_key(c.options.sort, g.rows[i].value, g.rows[i].objects);
-  }
+  RowKeys keys;
+  keys.resize(c.options.sort, g.rows.size());
+  for (std::size_t i = 0; i < g.rows.size(); ++i) keys.set(c.options.sort, i, g.rows[i].value, g.rows[i].objects);
   if (by == GroupBy::stack) {
     std::vector<VisibleFrames> stacks;
     for (const std::uint32_t unit : g.unit) stacks.push_back(c.frames[unit]);

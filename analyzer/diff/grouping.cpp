@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "analyzer/base/large_pages.hpp"
@@ -190,14 +192,14 @@ void add_merged_units(const Comparison& c, std::span<const std::uint32_t> row_of
 }
 
 std::vector<std::uint32_t> order_units(const Comparison& c) {
-  std::vector<std::uint64_t> keys;
-  resize_on_all_cores(keys, c.unit_count());
-  for_each_block(keys.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+  RowKeys keys;
+  keys.resize(c.options.sort, c.unit_count());
+  for_each_block(c.unit_count(), [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t u = begin; u < end; ++u) {
       Adder own;  // growth that does not fit has no key; add_units() refuses it
       own.check(c.values[u].value);
       own.check(c.values[u].objects);
-      if (own.fits()) keys[u] = sort_key(c.options.sort, c.values[u].value, c.values[u].objects);
+      if (own.fits()) keys.set(c.options.sort, u, c.values[u].value, c.values[u].objects);
     }
   });
   return order_stacks(c, keys, c.frames);
@@ -420,10 +422,14 @@ RowClass class_of(const Change& value) {
 
 }  // namespace
 
-std::vector<std::uint32_t> order_stacks(const Comparison& c, std::span<const std::uint64_t> keys,
+std::vector<std::uint32_t> order_stacks(const Comparison& c, const RowKeys& keys,
                                         std::span<const VisibleFrames> stacks) {
-  const FrameOrder by_text(c.dictionaries);
-  return order_rows(keys, [&](std::span<std::uint32_t> ties) { by_text.sort(ties, stacks); });
+  std::once_flag once;
+  std::optional<FrameOrder> by_text;
+  return order_rows(keys, [&](std::span<std::uint32_t> ties) {
+    std::call_once(once, [&] { by_text.emplace(c.dictionaries); });
+    by_text->sort(ties, stacks);
+  });
 }
 
 Result<Grouped> group(const Comparison& c, GroupBy by, const SeriesOf& series) {

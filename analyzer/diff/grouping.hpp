@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/diff/comparison.hpp"
+#include "analyzer/diff/row_order.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::diff {
@@ -64,8 +65,8 @@ struct Grouped {
   std::vector<std::uint32_t> object_place;  ///< as in GrowthReport
 };
 
-/// The order of stacks by their sort keys, equal ones by their text.
-std::vector<std::uint32_t> order_stacks(const Comparison& comparison, std::span<const std::uint64_t> keys,
+/// The order of stacks by their keys, equal ones by their text.
+std::vector<std::uint32_t> order_stacks(const Comparison& comparison, const RowKeys& keys,
                                         std::span<const VisibleFrames> stacks);
 
 /// One row per stack, or per key for any other `by`; GrowthRow::key is the row's number.

@@ -12,6 +12,33 @@ namespace {
 /// Keeps the order of signed numbers when compared as unsigned.
 std::uint64_t ordered(std::int64_t x) { return static_cast<std::uint64_t>(x) ^ (std::uint64_t{1} << 63); }
 
+struct Run {
+  std::size_t begin, end;
+};
+
+/// Runs of several items with one key; the first item is number `first`.
+std::vector<Run> equal_runs(const std::vector<SortItem>& items, std::size_t first) {
+  std::vector<Run> runs;
+  for (std::size_t begin = 0; begin < items.size();) {
+    std::size_t end = begin;
+    while (end < items.size() && items[end].key == items[begin].key) ++end;
+    if (end - begin > 1) runs.push_back({first + begin, first + end});
+    begin = end;
+  }
+  return runs;
+}
+
+std::uint64_t sort_key(SortKey by, const Change& value, const Change& objects) {
+  switch (by) {
+    case SortKey::change: return ~magnitude(value.growth());
+    case SortKey::growth: return ~ordered(value.growth());
+    case SortKey::after: return ~ordered(value.current);
+    case SortKey::objects: return ~magnitude(objects.growth());
+    case SortKey::name: break;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void sort_items(std::vector<SortItem>& items) {
@@ -34,36 +61,40 @@ void sort_items(std::vector<SortItem>& items) {
   }
 }
 
-std::uint64_t sort_key(SortKey by, const Change& value, const Change& objects) {
-  switch (by) {
-    case SortKey::change: return ~magnitude(value.growth());
-    case SortKey::growth: return ~ordered(value.growth());
-    case SortKey::after: return ~ordered(value.current);
-    case SortKey::objects: return ~magnitude(objects.growth());
-    case SortKey::name: break;
-  }
-  return 0;
+void RowKeys::resize(SortKey by, std::size_t rows) {
+  resize_on_all_cores(key, rows);
+  if (by != SortKey::name) resize_on_all_cores(size, rows);
 }
 
-std::vector<std::uint32_t> order_rows(std::span<const std::uint64_t> keys,
+void RowKeys::set(SortKey by, std::size_t row, const Change& value, const Change& objects) {
+  key[row] = sort_key(by, value, objects);
+  if (by != SortKey::name) size[row] = ~ordered(std::max(value.baseline, value.current));
+}
+
+std::vector<std::uint32_t> order_rows(const RowKeys& keys,
                                       const std::function<void(std::span<std::uint32_t>)>& sort_ties) {
   std::vector<SortItem> items;
-  resize_on_all_cores(items, keys.size());
-  for_each_block(keys.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) items[i] = {keys[i], static_cast<std::uint32_t>(i)};
+  resize_on_all_cores(items, keys.key.size());
+  for_each_block(items.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) items[i] = {keys.key[i], static_cast<std::uint32_t>(i)};
   });
   sort_items(items);
   std::vector<std::uint32_t> order;
-  resize_on_all_cores(order, keys.size());
-  struct Run {
-    std::size_t begin, end;
-  };
-  std::vector<Run> runs;
-  for (std::size_t begin = 0; begin < items.size();) {
-    std::size_t end = begin;
-    for (; end < items.size() && items[end].key == items[begin].key; ++end) order[end] = items[end].row;
-    if (end - begin > 1) runs.push_back({begin, end});
-    begin = end;
+  resize_on_all_cores(order, items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) order[i] = items[i].row;
+  std::vector<Run> runs = equal_runs(items, 0);
+  if (!keys.size.empty()) {
+    std::vector<Run> left;
+    std::vector<SortItem> tied;
+    for (const Run& run : runs) {
+      tied.clear();
+      for (std::size_t i = run.begin; i < run.end; ++i) tied.push_back({keys.size[order[i]], order[i]});
+      sort_items(tied);
+      for (std::size_t i = run.begin; i < run.end; ++i) order[i] = tied[i - run.begin].row;
+      const std::vector<Run> equal = equal_runs(tied, run.begin);
+      left.insert(left.end(), equal.begin(), equal.end());
+    }
+    runs = std::move(left);
   }
   // Few large runs or many small ones: shares of about equal size for each thread.
   std::vector<std::size_t> shares{0};
@@ -74,7 +105,7 @@ std::vector<std::uint32_t> order_rows(std::span<const std::uint64_t> keys,
     shares.push_back(i + 1);
     in_share = 0;
   }
-  for_each_parallel(shares.size() - 1, keys.size(), [&](std::size_t share) {
+  for_each_parallel(shares.size() - 1, items.size(), [&](std::size_t share) {
     for (std::size_t i = shares[share]; i < shares[share + 1]; ++i) {
       sort_ties(std::span(order).subspan(runs[i].begin, runs[i].end - runs[i].begin));
     }

@@ -18,12 +18,19 @@ struct SortItem {
 /// By key, ascending; equal keys keep their order.
 void sort_items(std::vector<SortItem>& items);
 
-/// Where a row goes, smallest first, ties left open; see SortKey.
-std::uint64_t sort_key(SortKey by, const Change& value, const Change& objects);
+/// What rows are ordered by, smallest first.
+struct RowKeys {
+  std::vector<std::uint64_t> key;   ///< see SortKey
+  std::vector<std::uint64_t> size;  ///< for rows of equal key: the larger one first, whichever side it is large on
 
-/// The order of rows 0 .. keys.size() - 1 by their keys; runs of equal keys are handed to
-/// `sort_ties`, possibly from several threads at once.
-std::vector<std::uint32_t> order_rows(std::span<const std::uint64_t> keys,
+  /// Room for `rows` rows. By name only their names count.
+  void resize(SortKey by, std::size_t rows);
+  void set(SortKey by, std::size_t row, const Change& value, const Change& objects);
+};
+
+/// The order of rows by their keys; runs of rows that are equal in them are handed to `sort_ties`, possibly from
+/// several threads at once.
+std::vector<std::uint32_t> order_rows(const RowKeys& keys,
                                       const std::function<void(std::span<std::uint32_t>)>& sort_ties);
 
 }  // namespace snapdiff::diff

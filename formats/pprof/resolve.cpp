@@ -77,14 +77,15 @@ Locations::Locations(const ProfileTables& tables, SnapshotBuilder& builder) {
     add_location(tables, row, builder);
     begin_.push_back(static_cast<std::uint32_t>(frame_.size()));
   }
-  short_run_.assign(tables.locations.size() * 2 + 64, {});
+  short_run_.assign(tables.locations.size() * 2 + 64, 0);
   for (std::size_t row = 0; row < tables.locations.size(); ++row) {
     const std::uint64_t id = tables.locations[row].id;
     if (id >= short_run_.size()) continue;
     const std::span<const FrameId> frames(frame_.data() + begin_[row], begin_[row + 1] - begin_[row]);
-    if (is_short_run(frames))
-      short_run_[static_cast<std::size_t>(id)] = {static_cast<std::uint32_t>(frames.front()),
-                                                  static_cast<std::uint32_t>(frames.size())};
+    if (!is_short_run(frames)) continue;
+    const auto first = static_cast<std::uint32_t>(frames.front());
+    if (first >> (32 - kCountBits) == 0)
+      short_run_[static_cast<std::size_t>(id)] = (first << kCountBits) | static_cast<std::uint32_t>(frames.size());
   }
 }
 
@@ -147,7 +148,7 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
   if (bytes > kMaxStackFrames * kLongestVarint) {
     fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
   }
-  const ShortRun* const short_run = short_run_.data();
+  const std::uint32_t* const short_run = short_run_.data();
   const std::size_t small_ids = short_run_.size();
   while (p != end) {
     // Most ids are small and most locations a frame or two: those go straight into the scratch.
@@ -160,11 +161,12 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
     bool look_up = false;
     while (p != end && to <= full) {
       id = next_varint(p, end);
-      const ShortRun run = id < small_ids ? short_run[id] : ShortRun{};
-      look_up = run.count == 0;
+      const std::uint32_t run = id < small_ids ? short_run[id] : 0;
+      look_up = run == 0;
       if (look_up) break;
-      for (std::uint32_t i = 0; i < kShortRun; ++i) to[i] = FrameId{run.first + i};  // there is room for all
-      to += run.count;
+      const std::uint32_t first = run >> kCountBits;
+      for (std::uint32_t i = 0; i < kShortRun; ++i) to[i] = FrameId{first + i};  // there is room for all
+      to += run & ((1U << kCountBits) - 1);
     }
     out.added(static_cast<std::size_t>(to - from));
     if (look_up) append_run(id, offset, out);

@@ -54,12 +54,10 @@ class Locations {
   std::vector<FunctionId> function_;  // by function row
   std::vector<std::uint32_t> begin_;  // by location row: its frames are frame_[begin_[row] .. begin_[row + 1])
   std::vector<FrameId> frame_;
-  // Frames first .. first + count - 1, as those of nearly all locations are; count 0 where they are not.
-  struct ShortRun {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-  };
-  std::vector<ShortRun> short_run_;  // by small location id
+  // By small location id: frames first .. first + count - 1, as those of nearly all locations are, in one word; 0 where
+  // they are not.
+  static constexpr std::uint32_t kCountBits = 3;
+  std::vector<std::uint32_t> short_run_;
 };
 
 }  // namespace snapdiff::formats::pprof

@@ -34,7 +34,6 @@ class ExpansionBudget {
          "stacks expand to too many frames: expected at most " + std::to_string(most_) + " for an input of this size",
          offset);
   }
-  void begin_again() { spent_ = 0; }
 
  private:
   static constexpr std::uint64_t kFreeFrames = 16 * 1024 * 1024;
@@ -92,36 +91,22 @@ class SampleBlocks {
   }
 
   SampleRemarks add() {
-    for_each_block(spans_.size(),
-                   [&](std::size_t block, std::size_t begin, std::size_t end) { read_rows(block, begin, end); });
-    const bool has_base = resolve_labels();
     Forgetting forgetting(context_.input, spans_);
-    const auto read = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
-      constexpr std::size_t kTogether = 65'536;  // threads that spent each stack on its own would wait for each other
-      std::size_t unspent = 0;
-      read_stacks(begin, end, [&](std::size_t sample, const FrameScratch& frames) {
-        unspent += frames.size();
-        if (unspent >= kTogether || sample + 1 == end) budget_.spend(std::exchange(unspent, 0), spans_[sample].begin);
-        take(sample, frames.view());
-      });
-    };
-    const auto read_again = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
-      read_stacks(begin, end, [&](std::size_t sample, const FrameScratch& frames) { take(sample, frames.view()); });
-      forgetting.finished(begin / kBlockRows);
-    };
-    std::vector<StackId> stacks = context_.builder.stacks(spans_.size(), read, read_again);
+    context_.builder.reserve_stacks(spans_.size(), expected_frames());
+    std::vector<StackId> stacks = context_.builder.stacks(
+        spans_.size(), [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
+          read(begin, end, take);
+          forgetting.finished(begin / kBlockRows);
+        });
+    const bool has_base = resolve_labels();
     context_.builder.set_rows(std::move(stacks), std::move(set_), std::move(values_));
     return {has_negative_, has_base};
   }
 
   /// Throws the failure of the first sample that has one, if any has.
   void check_in_order() {
-    budget_.begin_again();
-    for (std::size_t sample = 0; sample < spans_.size(); ++sample) {
-      read_rows(sample / kBlockRows, sample, sample + 1);
-      read_stacks(sample, sample + 1,
-                  [&](std::size_t, const FrameScratch& frames) { budget_.spend(frames.size(), spans_[sample].begin); });
-    }
+    for (std::size_t sample = 0; sample < spans_.size(); ++sample)
+      read(sample, sample + 1, [](std::size_t, std::span<const FrameId>) {});
   }
 
  private:
@@ -129,31 +114,49 @@ class SampleBlocks {
     return whole_.substr(spans_[sample].begin, spans_[sample].size);
   }
 
-  /// Values and label sets of samples of one block.
-  void read_rows(std::size_t block, std::size_t begin, std::size_t end) {
+  /// Frames of all samples, from every 64th of them. An input cannot ask for more memory than its own size explains.
+  std::size_t expected_frames() const {
+    constexpr std::size_t kEvery = 64;
     SampleParts parts;
+    FrameScratch frames;
+    std::size_t seen = 0;
+    for (std::size_t sample = 0; sample < spans_.size(); sample += kEvery) {
+      frames.clear();
+      read_stack(sample, parts, frames);
+      seen += frames.size();
+    }
+    const std::size_t samples = (spans_.size() + kEvery - 1) / kEvery;
+    const std::size_t of_all = seen * spans_.size() / samples;
+    return std::min<std::size_t>(of_all + of_all / 64, context_.input_bytes);
+  }
+
+  void read_stack(std::size_t sample, SampleParts& parts, FrameScratch& frames) const {
+    const std::uint64_t offset = spans_[sample].begin;
+    parts.decode(payload(sample), offset,
+                 [&](const char* p, const char* last) { context_.locations.append_frames(p, last, offset, frames); });
+  }
+
+  /// Stacks, values and label sets of samples of one block.
+  template <class Take>
+  void read(std::size_t begin, std::size_t end, const Take& take) {
+    constexpr std::size_t kTogether = 65'536;  // threads that spent each stack on its own would wait for each other
+    LabelSets& labels = labels_[begin / kBlockRows];
+    SampleParts parts;
+    FrameScratch frames;
+    std::size_t unspent = 0;
     for (std::size_t sample = begin; sample < end; ++sample) {
       const std::uint64_t offset = spans_[sample].begin;
-      parts.decode(payload(sample), offset, [](const char*, const char*) {});
+      frames.clear();
+      read_stack(sample, parts, frames);
       check_value_count(parts.values().size(), context_.columns.size(), offset);
       for (std::size_t c = 0; c < values_.size(); ++c) {
         values_[c][sample] = scaled(context_.columns[c], parts.values()[c], offset);
         if (parts.values()[c] < 0) has_negative_.store(true, std::memory_order_relaxed);
       }
-      set_[sample] = LabelSetId{labels_[block].row_of(parts.label_fields(), offset)};
-    }
-  }
-
-  template <class Take>
-  void read_stacks(std::size_t begin, std::size_t end, Take take) const {
-    SampleParts parts;
-    FrameScratch frames;
-    for (std::size_t sample = begin; sample < end; ++sample) {
-      const std::uint64_t offset = spans_[sample].begin;
-      frames.clear();
-      parts.decode(payload(sample), offset,
-                   [&](const char* p, const char* last) { context_.locations.append_frames(p, last, offset, frames); });
-      take(sample, frames);
+      set_[sample] = LabelSetId{labels.row_of(parts.label_fields(), offset)};
+      unspent += frames.size();
+      if (unspent >= kTogether || sample + 1 == end) budget_.spend(std::exchange(unspent, 0), offset);
+      take(sample, frames.view());
     }
   }
 

@@ -62,9 +62,9 @@ TEST_CASE("by file, line and module") {
   CHECK(row_called(r, "libx.so").value == Change{0, 3});
 }
 
-TEST_CASE("by function: two files of one name are one function, and order is by change then name") {
+TEST_CASE("by function: two files of one name are one function, and order is by change, size, name") {
   const GrowthReport r = must_diff("f@x.cc:1 1 1\n", "f@y.cc:1 4 1\nc 3 1\nb 3 1\n", by(GroupBy::function));
-  CHECK(keys_in_order(r) == std::vector<std::string>{"b", "c", "f"});
+  CHECK(keys_in_order(r) == std::vector<std::string>{"f", "b", "c"});
   CHECK(row_called(r, "f").value == Change{1, 4});
   CHECK(row_called(r, "f").grew == 4);
   CHECK(row_called(r, "f").shrank == -1);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "snapdiff/story.hpp"
+#include "support/rounds.hpp"
 #include "unit/analyzer/diff/diff_support.hpp"
 
 using namespace snapdiff;
@@ -135,7 +136,7 @@ std::vector<RowFacts> facts_of(const GrowthReport& r, bool mirror) {
 }  // namespace
 
 TEST_CASE("property: diff(a, a) shows no growth") {
-  for (unsigned seed = 1; seed <= 10; ++seed) {
+  for (unsigned seed = 1; seed <= test::rounds(10U, 3U); ++seed) {
     RandomHeap program(seed);
     const std::string text = text_of(program.rows(60, 0));
     for (const DiffOptions& options : all_options()) {
@@ -148,7 +149,7 @@ TEST_CASE("property: diff(a, a) shows no growth") {
 }
 
 TEST_CASE("property: every byte is in one row, with every combination of options") {
-  for (unsigned seed = 1; seed <= 10; ++seed) {
+  for (unsigned seed = 1; seed <= test::rounds(10U, 3U); ++seed) {
     RandomHeap program(seed);
     const SnapshotRef a = heap(text_of(program.rows(80, 0)));
     const SnapshotRef b = heap(text_of(program.rows(80, seed % 2 == 0 ? 100 : 0)));
@@ -170,7 +171,7 @@ TEST_CASE("property: every byte is in one row, with every combination of options
 }
 
 TEST_CASE("property: diff(b, a) mirrors diff(a, b)") {
-  for (unsigned seed = 1; seed <= 100; ++seed) {
+  for (unsigned seed = 1; seed <= test::rounds(100U, 30U); ++seed) {
     RandomHeap program(seed);
     const SnapshotRef a = heap(text_of(program.rows(60, 0)));
     const SnapshotRef b = heap(text_of(program.rows(60, seed % 2 == 0 ? 100 : 0)));
@@ -196,7 +197,7 @@ TEST_CASE("property: diff(b, a) mirrors diff(a, b)") {
 }
 
 TEST_CASE("property: the order of the input does not matter") {
-  for (unsigned seed = 1; seed <= 20; ++seed) {
+  for (unsigned seed = 1; seed <= test::rounds(20U, 10U); ++seed) {
     RandomHeap program(seed);
     std::vector<std::string> a = program.rows(60, 0);
     std::vector<std::string> b = program.rows(60, seed % 2 == 0 ? 100 : 0);
@@ -223,7 +224,7 @@ TEST_CASE("property: the order of the input does not matter") {
 
 TEST_CASE("property: the order of the input does not matter where sites moved, leak and were split off") {
   bool merged = false;
-  for (unsigned seed = 1; seed <= 80; ++seed) {
+  for (unsigned seed = 1; seed <= test::rounds(80U, 30U); ++seed) {
     RandomHeap program(seed);
     const bool many = seed > 60;  // more stacks go through a line than are looked at, and it calls more than these show
     std::vector<std::string> a = program.moved_rows(many, 0), b = program.moved_rows(many, 2);
@@ -251,7 +252,7 @@ TEST_CASE("property: neither the order of the two builds nor that of their rows 
 }
 
 TEST_CASE("property: the steps of a series add up") {
-  for (unsigned seed = 1; seed <= 10; ++seed) {
+  for (unsigned seed = 1; seed <= test::rounds(10U, 3U); ++seed) {
     RandomHeap program(seed);
     std::vector<SnapshotRef> snapshots;
     for (int i = 0; i < 6; ++i) snapshots.push_back(heap(text_of(program.rows(40, i < 3 ? 0 : 100))));
@@ -294,16 +295,17 @@ TEST_CASE("property: large inputs take the threaded ways and agree with small on
   REQUIRE(r.rows.size() == 40'000);
   std::vector<FrameView> frames;
   std::uint64_t last = ~std::uint64_t{0};
-  std::string last_leaf;
+  std::pair<std::int64_t, std::string> last_of_size;  // larger ones first: by what is left of 50
   for (const GrowthRow& row : r.rows) {
     r.frames(row, frames);
     const std::string leaf(frames[0].function);
     REQUIRE(expected.at(leaf) == row.value.growth());
     const auto size = static_cast<std::uint64_t>(std::abs(row.value.growth()));
     REQUIRE(size <= last);
-    if (size == last) REQUIRE(last_leaf < leaf);
+    const std::pair of_size(50 - std::max(row.value.baseline, row.value.current), leaf);
+    if (size == last) REQUIRE(last_of_size < of_size);
     last = size;
-    last_leaf = leaf;
+    last_of_size = of_size;
   }
   CHECK(must_diff(a, b, by(GroupBy::function)).grew == r.grew);
 }

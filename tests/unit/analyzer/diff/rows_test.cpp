@@ -38,11 +38,11 @@ TEST_CASE("diff: each stack gets its class") {
   CHECK(diff::check_conservation(r));
 }
 
-TEST_CASE("diff: rows come by size of change, then by key text from the leaf") {
+TEST_CASE("diff: rows come by size of change, then by their own size, then by key text from the leaf") {
   const GrowthReport r = must_diff("main;b 10\nmain;z 3\nmain;same2 1\nmain;same1 1\n",
                                    "main;a 10\nmain;c 5\nmain;z 3\nother;a 10\nmain;same1 1\nmain;same2 1\n");
   CHECK(keys_in_order(r) ==
-        std::vector<std::string>{"main;a", "other;a", "main;b", "main;c", "main;same1", "main;same2", "main;z"});
+        std::vector<std::string>{"main;a", "other;a", "main;b", "main;c", "main;z", "main;same1", "main;same2"});
 }
 
 TEST_CASE("diff: other sort keys") {
