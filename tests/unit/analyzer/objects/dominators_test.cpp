@@ -8,6 +8,7 @@
 #include <random>
 
 #include "graphs.hpp"
+#include "support/rounds.hpp"
 
 using namespace snapdiff;
 using namespace snapdiff::objects;
@@ -164,7 +165,7 @@ TEST_CASE("object dominators: same as Boost on random graphs") {
 
 TEST_CASE("object dominators: retained is what goes when the object is deleted, on random graphs") {
   std::mt19937 random(5);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < test::rounds(40, 10); ++round) {
     const ObjectGraph graph = random_graph(random, round == 0 ? 3000 : 250, 3);
     const std::vector<std::uint32_t> roots = find_roots(graph).nodes;
     const DominatorTree tree = tree_of(graph);
@@ -191,7 +192,7 @@ TEST_CASE("object dominators: retained is what goes when the object is deleted, 
 }
 
 TEST_CASE("object dominators: hostile shapes end, without recursion") {
-  constexpr std::uint32_t kNodes = 5'000'000;
+  constexpr auto kNodes = test::rounds<std::uint32_t>(5'000'000, 1'000'000);
   const std::string shape =
       GENERATE(as<std::string>{}, "chain", "chain with ways back", "star", "star inwards", "ladder");
   Edges edges;

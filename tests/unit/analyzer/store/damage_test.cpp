@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "analyzer/store/store.hpp"
+#include "support/rounds.hpp"
 #include "support/same_content.hpp"
 #include "unit/analyzer/store/made_series.hpp"
 #include "unit/analyzer/store/small_snapshots.hpp"
@@ -113,7 +114,7 @@ TEST_CASE("store: bytes flipped anywhere never crash, hang or change a value") {
   const std::string bytes = read_file(path);
   std::mt19937 random(5);
   int refused = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < test::rounds(400, 100); ++round) {
     std::string damaged = bytes;
     const unsigned flips = round % 4 == 0 ? 20 : 1;
     for (unsigned i = 0; i < flips; ++i) damaged[random() % damaged.size()] ^= static_cast<char>(1U << random() % 8);
