@@ -231,8 +231,6 @@ std::string mistaken_kind(std::string_view head) {
   if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
   const std::string_view start = head.substr(0, 4096);
   const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
-  if (start.starts_with("----------") && has("\nCommand: ") && has("\nms_print arguments: "))
-    return "the output of ms_print; give massif's own file (massif.out.PID)";
   if (start.starts_with("reading file \"") && has("please wait, this might take some time"))
     return "the output of heaptrack_print; give the recording itself (heaptrack.NAME.PID.zst)";
   if (is_julia_allocations(start))

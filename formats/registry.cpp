@@ -30,6 +30,7 @@
 #include "formats/metric_log/metric_log_importer.hpp"
 #include "formats/mimalloc_stats/mimalloc_stats_importer.hpp"
 #include "formats/objgraph_dot/objgraph_dot_importer.hpp"
+#include "formats/postgres/postgres_importer.hpp"
 #include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof_text/pprof_text_importer.hpp"
 #include "formats/proc_text/proc_text_importers.hpp"
@@ -68,6 +69,7 @@ constexpr const Format* kFormats[] = {
     &kTrackerLines,
     &kHeaptrack,
     &kMassif,
+    &kMsPrint,
     &kDhat,
     &kTracemalloc,
     &kTracemallocText,
@@ -78,11 +80,13 @@ constexpr const Format* kFormats[] = {
     &kUmdh,
     &kJvmHistogram,
     &kObjgraphText,
+    &kCountLines,
     &kGuppy,
     &kPympler,
     &kDotnetHeap,
     &kBccMemleak,
     &kJemallocStats,
+    &kPostgresContexts,
     &kTensorflowBfc,
     &kMemray,
     &kMemrayCsv,

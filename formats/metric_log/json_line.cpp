@@ -52,6 +52,10 @@ struct Found {
   Quantity quantity;
   std::string unit;
   bool is_firm = false;
+  bool has_unit = false;
+  /// The counter that it is beside a firm one, and one without a unit where it has none itself. Alone it says too
+  /// little.
+  std::string_view with_others;
   Labels tags;
 };
 
@@ -99,6 +103,18 @@ class JsonLine {
       } while (take(','));
       if (!take('}')) return false;
     }
+    const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto is_beside = [&](bool has_unit) {
+      return std::any_of(begin, found_.end(),
+                         [&](const Found& one) { return one.is_firm && (has_unit || !one.has_unit); });
+    };
+    const bool beside_any = is_beside(true), beside_bytes = is_beside(false);
+    for (auto one = begin; one != found_.end(); ++one) {
+      const bool speaks = one->has_unit || one->unit == "count" ? beside_any : beside_bytes;
+      if (speaks && !one->with_others.empty()) one->is_firm = true, one->name = one->with_others;
+      one->with_others = {};
+    }
+    found_.erase(std::remove_if(begin, found_.end(), [](const Found& one) { return one.name.empty(); }), found_.end());
     for (std::size_t i = first; i < found_.size(); ++i) {
       for (const auto& tag : tags) {
         const auto is_it = [&](const auto& own) { return own.first == tag.first; };
@@ -172,14 +188,17 @@ class JsonLine {
     const Word* const word = find_word(whole);
     const bool fits = word != nullptr && (unit != 0 || !word->needs_unit) && !(word->is_count && number.has_point);
     one.is_firm = fits && (word->alone || (unit != 0 && !word->needs_step));
-    if (!one.is_firm && unit == 0 && !(has_memory_word(whole) && !number.has_point)) return;
-    one.name = one.is_firm ? std::string(word->counter) : name_of_words(one.words);
-    if (one.name.empty()) return;
-    const bool in_bytes = unit != 0 || (one.is_firm && !number.has_point);
-    one.unit = one.is_firm && word->is_count ? "count" : in_bytes ? "bytes" : "";
+    if (fits && !one.is_firm && word->needs_step) one.with_others = word->counter;
+    const bool says_enough = one.is_firm || unit != 0 || (has_memory_word(whole) && !number.has_point);
+    if (says_enough) one.name = one.is_firm ? std::string(word->counter) : name_of_words(one.words);
+    if (one.name.empty() && one.with_others.empty()) return;
+    const bool is_known = one.is_firm || !one.with_others.empty();
+    const bool in_bytes = unit != 0 || (is_known && !number.has_point);
+    one.unit = is_known && word->is_count ? "count" : in_bytes ? "bytes" : "";
     const std::optional<Quantity> quantity = scale(number, unit == 0 ? 1 : unit);
     if (!quantity) return;
     one.quantity = *quantity;
+    one.has_unit = unit != 0;
     found_.push_back(std::move(one));
   }
 

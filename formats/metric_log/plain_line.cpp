@@ -216,9 +216,10 @@ LineUnit unit_of_line(std::string_view text, bool decimal_units) {
   return {};
 }
 
-/// "100 MB allocated,": the word behind a number, where a comma or the end follows it.
+/// "100 MB allocated,", "100 MB of memory": the word behind a number, where a comma or the end follows it.
 std::string word_behind(std::string_view text, std::size_t at) {
   while (at < text.size() && is_blank(text[at])) ++at;
+  if (text.substr(at).starts_with("of ")) at += 3;
   std::size_t end = at;
   while (end < text.size() && is_letter(text[end])) ++end;
   const bool ends = end == text.size() || contains(",;.)]", text.substr(end, 1));

@@ -62,6 +62,33 @@ std::optional<Area> area_of(std::string_view line) {
   return out;
 }
 
+/// "00007f1c2c000000   65536   65000   65000 rw---   [ anon ]" of pmap -x: address, size, resident and dirty KiB.
+struct PmapLine {
+  Area area;
+  std::int64_t size = 0, rss = 0;
+};
+
+std::optional<PmapLine> pmap_line_of(std::string_view line) {
+  Cursor at(line);
+  PmapLine out;
+  std::int64_t kib[3] = {};  // size, resident, dirty
+  if (at.hex(out.area.begin) != Number::ok) return std::nullopt;
+  for (std::int64_t& value : kib) {
+    if (!at.skip_blanks() || !at.count(value)) return std::nullopt;
+  }
+  if (!at.skip_blanks()) return std::nullopt;
+  out.area.permissions = at.token();
+  if (out.area.permissions.size() != 5 || out.area.permissions.find_first_not_of("rwxsR-") != std::string_view::npos)
+    return std::nullopt;
+  if (__builtin_mul_overflow(kib[0], kKib, &out.size) || __builtin_mul_overflow(kib[1], kKib, &out.rss))
+    return std::nullopt;
+  out.area.end = out.area.begin + static_cast<std::uint64_t>(out.size);
+  out.area.path = trim(at.rest());
+  if (out.area.path == "[ anon ]") out.area.path = {};
+  if (out.area.path == "[ stack ]") out.area.path = "[stack]";
+  return out;
+}
+
 struct MappedArea {
   std::uint64_t begin = 0, end = 0;
   bool is_guard = false;  ///< nothing may be read or written
@@ -124,6 +151,13 @@ class SmapsLog final : public text::ReportLog {
  private:
   void handle(std::string_view line) override {
     if (const std::optional<Area> area = area_of(line)) return begin(*area);
+    if (const std::optional<PmapLine> pmap = pmap_line_of(line)) {
+      if (!lines_.terminated()) return lose("the last mapping is cut");
+      begin(pmap->area);
+      is_pmap_ = true;
+      set(kRss, pmap->rss);
+      return set(kSize, pmap->size);
+    }
     if (!is_open()) {
       if (const auto time = text::find_time(line)) time_ = time->ns;
       return;
@@ -141,6 +175,10 @@ class SmapsLog final : public text::ReportLog {
     std::int64_t value = 0;
     const bool whole = lines_.terminated() && take_kib(at, value) && at.at_end();
     if (!whole) return lose("fields of mappings that could not be read, left out");
+    set(field, value);
+  }
+
+  void set(std::size_t field, std::int64_t value) {
     areas_.back().values[field] = value;
     ++areas_.back().fields;
     known_[field] = true;
@@ -173,7 +211,7 @@ class SmapsLog final : public text::ReportLog {
     SnapshotFacts& facts = builder.facts();
     facts.sampling = Sampling::exact;
     facts.taken_at_ns = std::exchange(time_, std::nullopt);
-    facts.format_detail = is_rollup_ ? "smaps_rollup" : "smaps";
+    facts.format_detail = is_rollup_ ? "smaps_rollup" : is_pmap_ ? "pmap -x" : "smaps";
     if (lost_) facts.lose(lost_->first, lost_->second);
     const std::array<std::int64_t, kFieldCount> sum = sums();
     for (std::size_t i = 0; i < kFieldCount; ++i) {
@@ -185,6 +223,7 @@ class SmapsLog final : public text::ReportLog {
       builder.notes().add(Severity::info, "no mapping is resident: a kernel thread, or no right to see its pages");
     take_report(builder.finish());
     areas_.clear();
+    is_pmap_ = false;
     lost_.reset();
     known_ = {};
   }
@@ -242,23 +281,26 @@ class SmapsLog final : public text::ReportLog {
   }
 
   std::vector<MappedArea> areas_;  // of the open moment
-  bool is_rollup_ = false;
+  bool is_rollup_ = false, is_pmap_ = false;
   std::array<bool, kFieldCount> known_{};
   std::optional<std::pair<std::string, std::uint64_t>> lost_;
   std::optional<std::int64_t> time_;
 };
 
-/// A mapping with its first field below it: "Size:", in smaps_rollup "Rss:".
+/// A mapping with its first field below it: "Size:", in smaps_rollup "Rss:". Of pmap -x two mappings.
 Match sniff_smaps(std::string_view head) {
   bool is_below_area = false;
+  std::size_t of_pmap = 0;
   return certain_if(text::any_line_of(head, [&](std::string_view line) {
+    of_pmap += pmap_line_of(line) ? 1U : 0U;
+    if (of_pmap == 2) return true;
     const bool found = is_below_area && (has_prefix(line, "Size:  ") || has_prefix(line, "Rss:  "));
     is_below_area = area_of(line).has_value();
     return found;
   }));
 }
 
-constexpr FormatInfo kSmapsInfo{"proc-smaps", "memory map of a Linux process: /proc/PID/smaps, smaps_rollup",
+constexpr FormatInfo kSmapsInfo{"proc-smaps", "memory map of a Linux process: /proc/PID/smaps, smaps_rollup, pmap -x",
                                 "smaps, smaps_rollup, *.txt", "addresses, permissions, huge pages, VmFlags"};
 
 }  // namespace

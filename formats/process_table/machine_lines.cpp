@@ -1,9 +1,11 @@
 #include "formats/process_table/machine_lines.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "formats/text/scan.hpp"
+#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::process_table {
 namespace {
@@ -62,7 +64,56 @@ MachineLines::Found MachineLines::read(std::string_view line) {
     in_record_ = false;
   }
   if (text.starts_with('|') || text.starts_with('+')) return gpu_line(text);
+  const std::vector<std::string_view> words = words_of(text);
+  const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (has("EU") && has("OC") && has("OU")) {
+    jvm_columns_.assign(words.begin(), words.end());
+    Found out;
+    out.tool = "jstat";
+    out.is_heading = true;
+    return out;
+  }
+  if (!words.empty() && words.size() == jvm_columns_.size()) {
+    if (Found out = jvm_line(words); !out.counters.empty()) return out;
+  }
   return free_line(text);
+}
+
+/// " S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT ..."
+/// and a line of numbers for each moment: capacity and use of both survivor spaces, eden, old space and metaspace, in
+/// KiB.
+MachineLines::Found MachineLines::jvm_line(const std::vector<std::string_view>& words) {
+  struct Part {
+    std::string_view column, counter;
+  };
+  constexpr Part kParts[] = {{"S0C", "heap_committed"},     {"S1C", "heap_committed"}, {"EC", "heap_committed"},
+                             {"OC", "heap_committed"},      {"S0U", "heap_used"},      {"S1U", "heap_used"},
+                             {"EU", "heap_used"},           {"OU", "heap_used"},       {"OU", "old_space_used"},
+                             {"MC", "metaspace_committed"}, {"MU", "metaspace_used"},  {"PC", "permanent_committed"},
+                             {"PU", "permanent_used"}};
+  Found out;
+  for (const Part& part : kParts) {
+    const auto column = std::find(jvm_columns_.begin(), jvm_columns_.end(), part.column);
+    if (column == jvm_columns_.end()) continue;
+    const std::string_view word = words[static_cast<std::size_t>(column - jvm_columns_.begin())];
+    if (word == "-") continue;  // a collector without that space
+    std::size_t end = 0;
+    const auto number = decimal_of(word, end);
+    if (!number || end != word.size()) return {};
+    std::optional<Counter> value = counter_of(std::string(part.counter), *number, kKib);
+    if (!value) return {};
+    const auto is_it = [&](const Counter& one) { return one.name == value->name; };
+    const auto sum = std::find_if(out.counters.begin(), out.counters.end(), is_it);
+    if (sum == out.counters.end()) {
+      out.counters.push_back(*std::move(value));
+    } else if (!checked_add(sum->value, value->value, sum->value)) {
+      return {};
+    } else {
+      sum->half_unit += value->half_unit;
+    }
+  }
+  out.tool = "jstat";
+  return out;
 }
 
 /// "total  used  free  shared  buff/cache  available" and "Mem:  24684096  2584612 ..." of free; "MiB Mem :  24105.6

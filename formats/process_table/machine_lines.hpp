@@ -10,7 +10,8 @@
 
 namespace snapdiff::formats::process_table {
 
-/// Lines about the whole machine, or about one process without a name: free, top's summary, nvidia-smi, psrecord.
+/// Lines about the whole machine, or about one process without a name: free, top's summary, nvidia-smi,
+/// psrecord, jstat -gc.
 class MachineLines {
  public:
   /// Counters and rows of a line. Both are empty for a line of another tool.
@@ -23,10 +24,11 @@ class MachineLines {
   Found read(std::string_view line);
 
  private:
+  Found jvm_line(const std::vector<std::string_view>& words);
   Found free_line(std::string_view line);
   Found gpu_line(std::string_view line);
 
-  std::vector<std::string> free_columns_;
+  std::vector<std::string> free_columns_, jvm_columns_;
   bool in_gpu_table_ = false, in_record_ = false, has_unit_ = true;
   std::string gpu_;  // of the row above
 };

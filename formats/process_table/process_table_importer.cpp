@@ -23,7 +23,7 @@ class TableLog final : public text::ReportLog {
   TableLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out,
                   "no table: the input ends, expected one of ps, top, pidstat, docker stats, kubectl top, "
-                  "nvidia-smi, free or psrecord") {}
+                  "nvidia-smi, free, psrecord or jstat -gc") {}
 
  private:
   void handle(std::string_view line) override {
@@ -39,7 +39,7 @@ class TableLog final : public text::ReportLog {
     }
     MachineLines::Found found = machine_.read(line);
     if (found.is_heading) {
-      // nvidia-smi begins a report with it, free repeats it.
+      // nvidia-smi begins a report with it, free and jstat repeat it.
       if (found.tool == "nvidia-smi" || counters_.contains("mem.total")) close();
       heading_.reset();
       tool_ = found.tool;
@@ -148,7 +148,7 @@ Match sniff_table(std::string_view head) {
 
 constexpr Format kProcessTable{
     .info = {"process-table",
-             "memory by process: ps, top, pidstat -r, docker stats, kubectl top, nvidia-smi, free, psrecord",
+             "memory by process: ps, top, pidstat -r, docker stats, kubectl top, nvidia-smi, free, psrecord, jstat -gc",
              "*.txt, *.log", "pids, users, processor time, power; times of day without a date"},
     .sniff = sniff_table,
     .decode = text::read_log<TableLog>,

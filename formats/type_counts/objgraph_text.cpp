@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
+#include "formats/type_counts/python_types.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -56,38 +56,6 @@ std::optional<Entry> entry_of(std::string_view line) {
     at.skip_blanks();
   }
   return at.at_end() ? std::optional(entry) : std::nullopt;
-}
-
-/// Types that lead the lists of nearly every Python process.
-bool is_common_type(std::string_view name) {
-  constexpr std::string_view kNames[] = {"function",
-                                         "tuple",
-                                         "dict",
-                                         "list",
-                                         "set",
-                                         "type",
-                                         "cell",
-                                         "module",
-                                         "method",
-                                         "frozenset",
-                                         "weakref",
-                                         "ReferenceType",
-                                         "wrapper_descriptor",
-                                         "builtin_function_or_method",
-                                         "method_descriptor",
-                                         "getset_descriptor",
-                                         "member_descriptor",
-                                         "classmethod",
-                                         "staticmethod",
-                                         "property",
-                                         "ABCMeta",
-                                         "ModuleSpec",
-                                         "SourceFileLoader",
-                                         "generator",
-                                         "frame"};
-  const std::size_t dot = name.rfind('.');
-  const std::string_view plain = dot == std::string_view::npos ? name : name.substr(dot + 1);
-  return std::find(std::begin(kNames), std::end(kNames), plain) != std::end(kNames);
 }
 
 class ObjgraphLog final : public text::ReportLog {

@@ -10,6 +10,8 @@ extern const Format kJvmHistogram;
 extern const Format kDotnetHeap;
 /// Lists of objgraph: show_growth(), show_most_common_types().
 extern const Format kObjgraphText;
+/// A Python Counter of types, its most_common(); ObjectSpace.count_objects of Ruby.
+extern const Format kCountLines;
 /// Partitions of guppy (heapy): hpy().heap(), .hpy.
 extern const Format kGuppy;
 /// Tables of pympler: summary, SummaryTracker.

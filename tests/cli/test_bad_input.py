@@ -62,8 +62,6 @@ class BadInput(CliTest):
         cases = {
             "lfs.heap": ("version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n", "Git LFS", "git lfs pull"),
             "annex.heap": ("/annex/objects/MD5E-s5--d41d8\n", "git-annex", "git annex get"),
-            "ms_print.txt": (line + "Command:            ./app\nMassif arguments:   (none)\nms_print arguments: massif.out.1\n" + line, "ms_print",
-                             "massif.out"),
             "heaptrack.txt": ('reading file "heaptrack.app.1.zst" - please wait, this might take some time...\nDebuggee command was: ./app\n'
                               "finished reading file, now analyzing data:\n\npeak heap memory consumption: 758.40K\n", "heaptrack_print", "recording"),
             "a.memgraph": (b"bplist00" + bytes(64), ".memgraph", "no format of macOS"),

@@ -76,6 +76,7 @@ TEST_CASE("lines: a number with a unit or a word of memory counts where it is me
   CHECK(twice("downloaded # MB") == "downloaded=1048576 | downloaded=2097152");
   CHECK(twice("heap_size=#") == "heap_size=1 | heap_size=2");
   CHECK(twice("# KB allocated, 3 KB freed") == "allocated=1024 freed=3072 | allocated=2048 freed=3072");
+  CHECK(twice("job 5 # MB of Memory") == "memory=1048576 | memory=2097152");
   CHECK(twice("rss # KB rss 3 KB") == "rss=1024 rss{n=2}=3072 | rss=2048 rss{n=2}=3072");
   CHECK(twice("memory (MB) | allocated: # | reserved: 3") ==
         "allocated=1048576 reserved=3145728 | allocated=2097152 reserved=3145728");
@@ -90,6 +91,10 @@ TEST_CASE("lines: JSON gives every number with what names it") {
   CHECK(counters(snapshots[0]) == "rss{id=12345678901234567890,pid=1}=2048 rss{id=12345678901234567890,pid=2}=3072");
   CHECK(snapshots[0].facts.taken_at_ns == 1777429252500000000);
   CHECK(counters(read_log("{\"heapUsed\": \"5 MB\", \"external\": 7}\n")[0]) == "heap_used=5242880");
+  CHECK(counters(read_log("{\"heapUsed\": 5, \"external\": 7, \"bytes\": 8, \"epoch\": 9}\n")[0]) ==
+        "heap_used=5 external=7 bytes=8");
+  CHECK(counters(read_log("before\n{\"rss\":5,\"external\":7}\nafter {\"rss\":6,\"external\":8}\n")[0]) ==
+        "rss=5 external=7");
 }
 
 TEST_CASE("lines: a printed value carries half of its last digit") {

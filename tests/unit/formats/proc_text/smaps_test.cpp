@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "formats/proc_text/proc_text_importers.hpp"
+#include "support/read_data.hpp"
 #include "support/read_series.hpp"
 
 using namespace snapdiff;
@@ -87,6 +88,19 @@ TEST_CASE("proc-smaps: several maps in one text are a series, with the time betw
   CHECK(total(series[1], "rss") == 16384);
   CHECK(series[0].facts.taken_at_ns == 1795255200000000000);
   CHECK_FALSE(series[1].facts.partial);
+}
+
+TEST_CASE("proc-smaps: pmap -x, twice in one text, adds up to its last line") {
+  const std::string text(test_data("proc_text/pmap-x.txt"));
+  const std::vector<Snapshot> both = read_ok(smaps(), text);
+  REQUIRE(both.size() == 2);
+  CHECK(total(both[0], "rss") == 5112 * 1024);
+  CHECK(total(both[1], "rss") == 10000 * 1024);
+  CHECK(counter(both[1], "virtual_size") == 19432 * 1024);
+  CHECK(both[0].facts.format_detail == "pmap -x");
+  CHECK(rss_of(both[0], "libc.so.6 {type=file}") == (152 + 676 + 64 + 16 + 8) * 1024);
+  CHECK(rss_of(both[0], "[thread stack] {type=stack}") == 8 * 1024);
+  check_line_cuts(smaps(), text);
 }
 
 TEST_CASE("proc-smaps: a map that is cut says so, fields that cannot be read are counted") {

@@ -72,6 +72,22 @@ TEST_CASE("process-table: psrecord, nvidia-smi, docker stats and kubectl top") {
   CHECK(rows(pods).at("shop/db-0 {type=shop/db-0}") == std::to_string(1024 * kMiB) + " 1");
 }
 
+TEST_CASE("process-table: jstat -gc adds the spaces of a heap up, and repeats its heading") {
+  const std::vector<Snapshot> s = read_data("process_table/jstat-gc.txt");
+  REQUIRE(s.size() == 14);
+  CHECK(counter(s[1], "heap_used") == (20480 + 51200 + 456605) * 1024 / 10);
+  CHECK(counter(s[1], "heap_committed") == (2048 + 11264 + 248832) * 1024);
+  CHECK(counter(s[13], "old_space_used") == 892335 * 1024 / 10);
+  CHECK(counter(s[13], "metaspace_used") == 78029);  // 76.2 KiB
+  CHECK(read_data("process_table/jstat-gc-t.txt").size() == 3);
+  const Snapshot z =
+      read_one(table(),
+               "    S0C    S1C    S0U    S1U   EC     EU      OC       OU      MC     MU    YGC     YGCT\n"
+               "      -      -      -      -    -      -  24576.0   2048.0  960.0  879.1      -        -\n");
+  CHECK(counter(z, "heap_used") == 2048 * 1024);
+  check_line_cuts(table(), test_data("process_table/jstat-gc.txt"));
+}
+
 TEST_CASE("process-table: a GPU of an older driver, two GPUs, no process") {
   const std::string text =
       "| NVIDIA-SMI 418.67       Driver Version: 410.79       CUDA Version: 10.0     |\n"

@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/rest_row.hpp"
+#include "analyzer/base/snapshot_builder.hpp"
+#include "formats/postgres/postgres_importer.hpp"
+#include "formats/text/report_log.hpp"
+#include "formats/text/scan.hpp"
+#include "formats/text/time_stamp.hpp"
+#include "snapdiff/checked.hpp"
+
+namespace snapdiff::formats {
+namespace {
+
+using text::Cursor;
+
+constexpr std::string_view kGrandTotal = "Grand total: ";
+constexpr std::int64_t kMostLevels = 256;
+constexpr std::string_view kMoreChildren = " more child contexts containing ";
+
+struct Sizes {
+  std::int64_t total = 0, free = 0, used = 0;
+};
+
+/// "97680 total in 5 blocks; 13680 free (8 chunks); 84000 used"; in the last line of a dump "bytes in" for "total in".
+std::optional<Sizes> sizes_of(std::string_view text, std::string_view total_words) {
+  Cursor at(text);
+  Sizes out;
+  std::int64_t count = 0;
+  const bool whole = at.count(out.total) && at.take(total_words) && at.count(count) && at.take(" blocks; ") &&
+                     at.count(out.free) && at.take(" free (") && at.count(count) && at.take(" chunks); ") &&
+                     at.count(out.used) && at.take(" used");
+  return whole && (at.at_end() || at.peek() == ':') ? std::optional(out) : std::nullopt;
+}
+
+/// "    level: 1; NAME: SIZES" behind what the log puts in front, or "  NAME: SIZES" with two blanks for each level.
+struct ContextLine {
+  std::int64_t level = 0;
+  std::string_view name;
+  std::int64_t contexts = 1;
+  bool is_rest = false;  ///< children beyond those that are listed
+  Sizes sizes;
+
+  static std::optional<ContextLine> of(std::string_view line) {
+    const std::size_t total = line.find(" total in ");
+    if (total == std::string_view::npos) return std::nullopt;
+    std::size_t begin = total;
+    while (begin > 0 && text::is_digit(line[begin - 1])) --begin;
+    const auto sizes = sizes_of(line.substr(begin), " total in ");
+    if (!sizes) return std::nullopt;
+    ContextLine out;
+    out.sizes = *sizes;
+    std::string_view front = line.substr(0, begin);
+    const bool has_level = Cursor(front.substr(std::min(front.find("level: "), front.size()))).take("level: ");
+    if (has_level) {
+      Cursor at(front.substr(front.find("level: ") + 7));
+      if (!at.count(out.level) || !at.take("; ")) return std::nullopt;
+      front = at.rest();
+    } else {
+      const std::size_t blanks = std::min(front.find_first_not_of(' '), front.size());
+      out.level = static_cast<std::int64_t>(blanks / 2);
+      front.remove_prefix(blanks);
+    }
+    if (front.ends_with(kMoreChildren)) {
+      Cursor at(front);
+      out.is_rest = at.count(out.contexts) && at.rest() == kMoreChildren;
+      return out.is_rest ? std::optional(out) : std::nullopt;
+    }
+    if (!front.ends_with(": ") || front.size() < 3) return std::nullopt;
+    out.name = front.substr(0, front.size() - 2);
+    return out;
+  }
+
+  /// The context that holds all others.
+  bool is_root() const { return name == "TopMemoryContext"; }
+};
+
+class ContextLog final : public text::ReportLog {
+ public:
+  ContextLog(Input& in, SnapshotSink& out)
+      : ReportLog(in, out, "no dump: the input ends, expected \"TopMemoryContext: N total in N blocks; ...\"") {}
+
+ private:
+  void handle(std::string_view line) override {
+    if (const auto context = ContextLine::of(line)) {
+      if (!lines_.terminated()) return lose("the last line has no end and was left out");
+      if (context->is_root()) {
+        close();
+        root_level_ = context->level;
+        builder_.emplace();
+        builder_->add_column({"inuse_objects", "count"});
+        builder_->add_column({"inuse_space", "bytes"});
+        builder_->add_column({"reserved_space", "bytes"});
+      }
+      if (const auto time = text::find_time(line)) time_ = time->ns;
+      if (builder_) add(*context);
+      return;
+    }
+    if (const std::size_t at = line.find(kGrandTotal); at != std::string_view::npos && builder_) {
+      const auto total = sizes_of(line.substr(at + kGrandTotal.size()), " bytes in ");
+      if (!total || !lines_.terminated()) return;
+      if (total->total != sum_.total || total->used != sum_.used)
+        builder_->notes().add(Severity::warning,
+                              concat("the contexts add up to ", sum_.total, " bytes, the dump says ", total->total),
+                              lines_.line_offset());
+      close();
+    }
+  }
+
+  void add(const ContextLine& line) {
+    const std::int64_t depth = line.level - root_level_;
+    if (depth < 0 || depth > static_cast<std::int64_t>(path_.size()) || depth > kMostLevels)
+      return lose("contexts below one that is missing, or below 256 levels, left out");
+    path_.resize(static_cast<std::size_t>(depth));
+    if (line.is_rest) builder_->facts().complete = false;
+    path_.push_back(line.is_rest ? builder_->pseudo_frame(kBelowThreshold)
+                                 : builder_->frame({.function = builder_->function(line.name)}));
+    if (!checked_add(sum_.total, line.sizes.total, sum_.total) || !checked_add(sum_.used, line.sizes.used, sum_.used))
+      fail(ErrorCode::limit, "sum over the contexts is beyond 2^63-1, expected it to fit in 64 bits",
+           lines_.line_offset());
+    leaf_first_.assign(path_.rbegin(), path_.rend());
+    const std::int64_t values[] = {line.contexts, line.sizes.used, line.sizes.total};
+    builder_->add_row(builder_->stack(leaf_first_), LabelSetId{}, values);
+  }
+
+  void lose(std::string_view what) {
+    if (builder_) builder_->facts().lose(what, lines_.line_offset());
+  }
+
+  void close() {
+    if (!builder_) return;
+    SnapshotFacts& facts = builder_->facts();
+    facts.sampling = Sampling::exact;
+    facts.producer = "postgres";
+    facts.default_metric = "inuse_space";
+    facts.taken_at_ns = std::exchange(time_, std::nullopt);
+    facts.counters = {{"reserved", sum_.total, "bytes", false}};
+    take_report(builder_->finish());
+    builder_.reset();
+    path_.clear();
+    sum_ = {};
+  }
+
+  void finish() override {
+    // Before version 9.5 a dump has no last line that would say that it is whole.
+    if (!lines_.terminated()) lose("the last line has no end and was left out");
+    close();
+  }
+
+  std::optional<SnapshotBuilder> builder_;  ///< of the open dump
+  std::vector<FrameId> path_, leaf_first_;
+  std::int64_t root_level_ = 0;
+  Sizes sum_;
+  std::optional<std::int64_t> time_;
+};
+
+Match sniff_contexts(std::string_view head) {
+  return certain_if(text::any_line_of(head, [](std::string_view line) {
+    const auto context = ContextLine::of(line);
+    return context && context->is_root();
+  }));
+}
+
+}  // namespace
+
+constexpr Format kPostgresContexts{
+    .info = {"postgres-contexts", "memory contexts of a PostgreSQL backend, as its log has them", "*.log, *.txt",
+             "identifiers of contexts (texts of queries, names of indexes), numbers of blocks and chunks"},
+    .sniff = sniff_contexts,
+    .decode = text::read_log<ContextLog>,
+    .many = "contexts"};
+
+}  // namespace snapdiff::formats
