@@ -46,13 +46,14 @@ class GrowthSheet {
     view_.for_people = true;
     for (const std::uint32_t row : selection.rows) lines_.push_back(row_line(view_, row));
     const Others& others = selection.others;
-    // The table of a diff always says how many rows it leaves out, be it none.
-    if (others.rows > 0 || !of_trend()) {
+    if (others.rows > 0) {
       lines_.push_back(rest_line(view_, others_, others.value, others.objects));
       if (report_.has_error && !view_.grouped()) lines_.back().error = others.error;
-      if (!others.changed && others.rows > 0) lines_.back().tag = "[ = ]";
+      if (!others.changed) lines_.back().tag = "[ = ]";
     }
-    for (const GrowthLine& line : unlisted_lines(view_)) lines_.push_back(line);
+    for (const GrowthLine& line : unlisted_lines(view_)) {
+      if (line.value != Change{} || line.objects != Change{}) lines_.push_back(line);
+    }
     lines_.push_back(total_line(view_));
   }
 

@@ -29,7 +29,7 @@ class TopSheet {
         view_{.report = report, .for_people = true} {
     for (const std::uint32_t row : selection_.rows) lines_.push_back(row_line(view_, row));
     const Others& others = selection_.others;
-    lines_.push_back(rest_line(view_, others_, others.value.current, others.objects.current));
+    if (others.rows > 0) lines_.push_back(rest_line(view_, others_, others.value.current, others.objects.current));
     for (const TopLine& line : unlisted_lines(view_)) lines_.push_back(line);
     lines_.push_back(rest_line(view_, "TOTAL", report.total, report.total_objects));
     lines_.back().cumulative = report.total;
