@@ -82,13 +82,34 @@ struct OneStack {
   const BuildPair::Stack* stack;
 };
 
-std::uint64_t add_to(std::uint64_t hash, std::uint64_t item) { return mix64(hash ^ (item + 1)); }
+constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
 
-std::uint64_t hash_of(const std::vector<std::uint32_t>& items, std::size_t from = 0, std::size_t count = 0) {
-  std::uint64_t hash = 0;
-  for (std::size_t k = 0; k < items.size(); ++k) hash = k >= from && k < from + count ? hash : add_to(hash, items[k]);
-  return hash;
+/// A sequence as the number whose digits to kBase are its mixed items.
+std::uint64_t add_to(std::uint64_t number, std::uint32_t item) { return number * kBase + mix64(item + 1ULL); }
+
+std::uint64_t hash_of(const std::vector<std::uint32_t>& items) {
+  std::uint64_t number = 0;
+  for (const std::uint32_t item : items) number = add_to(number, item);
+  return mix64(number);
 }
+
+/// hash_of() a sequence without some of its items, each in one step.
+class LeftOut {
+ public:
+  void take(const std::vector<std::uint32_t>& items) {
+    front_.assign(1, 0);
+    for (const std::uint32_t item : items) front_.push_back(add_to(front_.back(), item));
+    while (power_.size() < front_.size()) power_.push_back(power_.back() * kBase);
+  }
+  std::uint64_t without(std::size_t from, std::size_t count) const {
+    const std::size_t behind = front_.size() - 1 - from - count;
+    return mix64(front_.back() + (front_[from] - front_[from + count]) * power_[behind]);
+  }
+
+ private:
+  std::vector<std::uint64_t> front_;  ///< of the first items, by their number
+  std::vector<std::uint64_t> power_{1};
+};
 
 class ByObjects {
  public:
@@ -225,13 +246,15 @@ class ByObjects {
       if (group.size() < kMostOfGroup) group.push_back(one);
     };
     for (const OneStack& one : each_) add(by_lines, hash_of(one.stack->classes), one);
+    LeftOut left_out;
     for (const OneStack& one : each_) {
       const std::vector<std::uint32_t>& lines = one.stack->classes;
       if (lines.size() > kDeepest) continue;
+      left_out.take(lines);
       for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
         for (std::size_t count = 1; count <= kLongest && k + count < lines.size(); ++count) {
           if (k > 0 && lines[k - 1] == lines[k + count - 1]) continue;
-          const std::uint64_t hash = hash_of(lines, k, count);
+          const std::uint64_t hash = left_out.without(k, count);
           const std::uint64_t reason = std::uint64_t{lines[k + count]} << 32U | one.stack->functions[k];
           if (const auto found = by_lines.find(hash); found != by_lines.end()) {
             for (const OneStack& other : found->second) {

@@ -1,6 +1,8 @@
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 #include <cstdint>
 #include <vector>
 
@@ -86,7 +88,7 @@ TEST_CASE("builder: many stacks at once are the stacks that come one after the o
   const auto read = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
     for (std::size_t stack = begin; stack < end; ++stack) take(stack, frames_of(stack));
   };
-  CHECK(many.stacks(kStacks, read, read) == expected);
+  CHECK(many.stacks(kStacks, read) == expected);
   const StackTable& a = one.dictionary().stacks;
   const StackTable& b = many.dictionary().stacks;
   CHECK(a.begin == b.begin);
@@ -94,6 +96,16 @@ TEST_CASE("builder: many stacks at once are the stacks that come one after the o
   CHECK(a.hash == b.hash);
   CHECK(many.stack(frames_of(12'345)) == expected[12'345]);
   CHECK(many.stack(std::vector<FrameId>(50, names[0])) == StackId{static_cast<std::uint32_t>(a.size())});
+}
+
+TEST_CASE("builder: a block of stacks that cannot be read stops all, and no thread waits for it") {
+  SnapshotBuilder b;
+  const std::vector<FrameId> one{frame(b, "f")};
+  const auto read = [&](std::size_t begin, std::size_t end, const SnapshotBuilder::TakeStack& take) {
+    if (begin == 2 * kBlockRows) throw std::runtime_error("damage");
+    for (std::size_t stack = begin; stack < end; ++stack) take(stack, one);
+  };
+  CHECK_THROWS_AS(b.stacks(5 * kBlockRows, read), std::runtime_error);
 }
 
 TEST_CASE("builder: an empty stack is the pseudo stack [no stack recorded]") {
