@@ -1,9 +1,9 @@
-#include "analyzer/base/parallel.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "analyzer/base/parallel.hpp"
 
 #include <catch2/catch.hpp>
-#include <stdexcept>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 using namespace snapdiff;
