@@ -14,7 +14,7 @@ class MainJob(CliTest):
         self.assertIn("5.92 KiB → 8.88 KiB", out)
         self.assertIn("+2.96 KiB", out)
         self.assertIn("TOTAL", out)
-        self.assertIn("[unattributed]", out)
+        self.assertNotIn("[unattributed]", out)  # there is nothing of it
         self.assertIn("service+0x1200", out)
         self.assertTrue(self.exists("snapdiff.db"))
 

@@ -216,7 +216,7 @@ class Mcp(CliTest):
         while True:
             text = self.told(server, "diff", paths=["heap.001.pb.gz", "heap.012.pb.gz"], rows=asked, max_bytes=65536)
             table = text.split("stack (leaf first)\n")[1].split("\n")
-            rows = table[:next(i for i, row in enumerate(table) if "TOTAL" in row)]
+            rows = table[:next(i for i, row in enumerate(table) if "[filtered out]" in row)]
             rows = [row for row in rows if not re.search(r"\[\d+ others?\]", row)]
             seen += rows
             more = re.search(r'more: diff \{"of":"r1","rows":"([\d-]+)"\}', text)
