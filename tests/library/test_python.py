@@ -199,6 +199,11 @@ class Others(unittest.TestCase):
         frame = d.rows.to_pandas()
         self.assertEqual(int(frame["growth"].sum()), d.growth)
         self.assertEqual(list(frame["stack"].iloc[0]), d.rows.to_list(1)[0]["stack"])
+        growth = d.growth
+        del d
+        own = frame.copy()
+        own.loc[0, "growth"] = 0  # numbers of `frame` belong to the answer
+        self.assertEqual(int(frame["growth"].sum()), growth)
 
     def test_tracemalloc(self):
         kept = []

@@ -181,12 +181,13 @@ class Table:
     def to_pandas(self) -> Any:
         """A pandas.DataFrame. Texts are categories; lists are Arrow lists with pyarrow, else Python lists.
 
-        10^6 rows with stacks of 18 frames take less than 0.3 s with pyarrow."""
+        With pyarrow numbers stay where the answer has them, and cannot be written: df.copy() gives a frame of its own.
+        10^6 rows with stacks of 18 frames take less than 0.3 s then."""
         import pandas
         try:
             import pyarrow
             kept = {"types_mapper": lambda kind: pandas.ArrowDtype(kind) if pyarrow.types.is_nested(kind) else None}
-            return pyarrow.table(self).to_pandas(**(kept if hasattr(pandas, "ArrowDtype") else {}))
+            return pyarrow.table(self).to_pandas(split_blocks=True, **(kept if hasattr(pandas, "ArrowDtype") else {}))
         except ImportError:
             import numpy
             batch = self._batch()
