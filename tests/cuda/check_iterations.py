@@ -176,7 +176,7 @@ class Checker:
         # What would hold less when it failed: a forward pass had only begun, backward had all, the step nothing of it.
         calls, state = " are activations of the 4 module calls at model.py:66", " are the optimizer's state"
         wanted = {"forward": state, "backward": calls, "step": state}[part]
-        self.expect("advice      when it failed, " in screen and wanted in screen, "no advice in %s" % screen, arguments)
+        self.expect("advice      When it failed, " in screen and wanted in screen, "no advice in %s" % screen, arguments)
         self.expect(part == "backward" or calls not in screen, "advice of another moment in %s" % screen, arguments)
         self.expect("expandable_segments" not in screen, "fewer gaps would not have helped: %s" % screen, arguments)
         report = run("postmortem", self.path, "-o", self.path + ".report")
