@@ -223,7 +223,7 @@ Match sniff_ms_print(std::string_view head) {
 }  // namespace
 
 constexpr Format kMsPrint{
-    .info = {"ms_print", "what ms_print prints of Valgrind massif output", "*.txt, *.log",
+    .info = {"ms-print", "what ms_print prints of Valgrind massif output", "*.txt, *.log",
              "numbers of blocks; sites below the thresholds of massif and ms_print"},
     .sniff = sniff_ms_print,
     .decode = [](Input& in, SnapshotSink& out, const ReadRequest& request) { MsPrintReader(in).read(out, request); },

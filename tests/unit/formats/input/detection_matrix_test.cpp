@@ -77,6 +77,7 @@ const std::map<std::string, std::vector<std::string>>& expected() {
       {"objgraph", {"objgraph-dot", "objgraph-text"}},
       {"otlp", {"otlp"}},
       {"php-memory-log", {"metric-log"}},
+      {"postgres", {"postgres-contexts"}},
       {"pprof", {"pprof"}},
       {"pprof_text", {"pprof", "pprof-text"}},
       {"proc-smaps", {"proc-smaps"}},
@@ -98,10 +99,11 @@ const std::map<std::string, std::vector<std::string>>& expected() {
       {"torch_cuda", {"torch-cuda", "torch-profile"}},
       {"torchsharp", {"metric-log"}},
       {"tracemalloc", {"tracemalloc", "tracemalloc-text", "metric-log"}},
+      {"type_counts", {"object-counts"}},
       {"v8", {"v8-heapprofile", "v8-heapsnapshot"}},
       {"v8-oom-crash", {"metric-log"}},
       {"v8-trace-gc", {"metric-log"}},
-      {"valgrind", {"dhat", "massif", "memcheck"}},
+      {"valgrind", {"dhat", "massif", "memcheck", "ms-print"}},
       {"waterfall", {"jvm-memory", "jvm-nmt", "malloc-totals", "proc-memory", "proc-smaps"}},
   };
   return kExpected;
