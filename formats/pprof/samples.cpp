@@ -117,6 +117,7 @@ class SampleBlocks {
   /// Frames of all samples, from every 64th of them. An input cannot ask for more memory than its own size explains.
   std::size_t expected_frames() const {
     constexpr std::size_t kEvery = 64;
+    if (spans_.empty()) return 0;
     SampleParts parts;
     FrameScratch frames;
     std::size_t seen = 0;

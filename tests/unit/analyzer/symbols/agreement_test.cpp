@@ -65,13 +65,18 @@ std::string bare(std::string name) {
 /// "f" of "f<int>".
 std::string plain(const std::string& name) { return name.substr(0, name.find('<')); }
 
+/// What stands before a lambda, which one program spells 'lambda'(int) and another one {lambda(int)#1}.
+std::string before_lambda(const std::string& name) {
+  const std::size_t at = name.find("lambda");
+  return at == std::string::npos || at == 0 ? name : name.substr(0, at - 1);
+}
+
 bool same(const std::vector<TrueFrame>& a, const std::vector<TrueFrame>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].line != b[i].line || base_name(a[i].file) != base_name(b[i].file)) return false;
-    if (a[i].function.find(plain(b[i].function)) == std::string::npos &&
-        b[i].function.find(plain(a[i].function)) == std::string::npos)
-      return false;
+    const std::string x = before_lambda(a[i].function), y = before_lambda(b[i].function);
+    if (x.find(plain(y)) == std::string::npos && y.find(plain(x)) == std::string::npos) return false;
   }
   return true;
 }
