@@ -236,7 +236,7 @@ struct Mapping {
 };
 
 /// How the values came to be.
-///   exact    every allocation recorded
+///   exact    not sampled
 ///   poisson  one sample every `period` bytes on average; the values are already un-sampled
 ///   unknown  the source does not say
 enum class Sampling : std::uint8_t { exact, poisson, unknown };
