@@ -182,7 +182,7 @@ class Table:
         """A pandas.DataFrame. Texts are categories; lists are Arrow lists with pyarrow, else Python lists.
 
         With pyarrow numbers stay where the answer has them, and cannot be written: df.copy() gives a frame of its own.
-        10^6 rows with stacks of 18 frames take less than 0.3 s then."""
+        10^6 rows with stacks of 37 frames take 0.4 s then."""
         import pandas
         try:
             import pyarrow
