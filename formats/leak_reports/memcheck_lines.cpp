@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 
 #include "formats/text/code_location.hpp"
+#include "formats/text/grouped_number.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::leak_reports {
@@ -12,29 +12,10 @@ namespace {
 
 using text::Cursor;
 using text::is_digit;
+using text::take_grouped;
 using text::trim;
 
 constexpr std::string_view kInRecord = " in loss record ";
-
-/// "5,760" (newer) or "5760".
-bool take_grouped(Cursor& at, std::int64_t& out) {
-  if (!is_digit(at.peek())) return false;
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  std::uint64_t value = 0;
-  for (;;) {
-    const char c = at.peek();
-    if (is_digit(c)) {
-      const auto digit = static_cast<std::uint64_t>(c - '0');
-      if (value > (kMost - digit) / 10) return false;
-      value = value * 10 + digit;
-    } else if (c != ',' || !is_digit(at.left() > 1 ? at.rest()[1] : '\0')) {
-      break;
-    }
-    at.take(c);
-  }
-  out = static_cast<std::int64_t>(value);
-  return true;
-}
 
 /// " (+24)", the growth since the check before: read over.
 bool skip_delta(Cursor& at) {

@@ -48,8 +48,8 @@ MachineLines::Found MachineLines::read(std::string_view line) {
     out.is_heading = true;
     return out;
   }
+  const std::vector<std::string_view> words = words_of(text);
   if (in_record_) {  // seconds, percent, resident and virtual mebibytes
-    const std::vector<std::string_view> words = words_of(text);
     Found out;
     std::size_t end = 0;
     if (words.size() == 4) {
@@ -64,7 +64,6 @@ MachineLines::Found MachineLines::read(std::string_view line) {
     in_record_ = false;
   }
   if (text.starts_with('|') || text.starts_with('+')) return gpu_line(text);
-  const std::vector<std::string_view> words = words_of(text);
   const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
   if (has("EU") && has("OC") && has("OU")) {
     jvm_columns_.assign(words.begin(), words.end());
@@ -76,7 +75,7 @@ MachineLines::Found MachineLines::read(std::string_view line) {
   if (!words.empty() && words.size() == jvm_columns_.size()) {
     if (Found out = jvm_line(words); !out.counters.empty()) return out;
   }
-  return free_line(text);
+  return free_line(text, words);
 }
 
 /// " S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT ..."
@@ -118,9 +117,8 @@ MachineLines::Found MachineLines::jvm_line(const std::vector<std::string_view>& 
 
 /// "total  used  free  shared  buff/cache  available" and "Mem:  24684096  2584612 ..." of free; "MiB Mem :  24105.6
 /// total,  12244.8 free, ..." of top.
-MachineLines::Found MachineLines::free_line(std::string_view text) {
+MachineLines::Found MachineLines::free_line(std::string_view text, const std::vector<std::string_view>& words) {
   Found out;
-  const std::vector<std::string_view> words = words_of(text);
   if (words.size() >= 3 && words[0] == "total" && words[1] == "used" && words[2] == "free") {
     free_columns_.assign(words.begin(), words.end());
     out.tool = "free";

@@ -25,7 +25,7 @@ class MachineLines {
 
  private:
   Found jvm_line(const std::vector<std::string_view>& words);
-  Found free_line(std::string_view line);
+  Found free_line(std::string_view line, const std::vector<std::string_view>& words);
   Found gpu_line(std::string_view line);
 
   std::vector<std::string> free_columns_, jvm_columns_;

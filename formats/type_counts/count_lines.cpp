@@ -13,6 +13,7 @@
 #include "formats/text/time_stamp.hpp"
 #include "formats/type_counts/python_types.hpp"
 #include "formats/type_counts/type_count_importers.hpp"
+#include "snapdiff/checked.hpp"
 
 /// Lines on which a program prints how many objects of each type it has: a collections.Counter of Python, its
 /// most_common(), ObjectSpace.count_objects of Ruby.
@@ -104,12 +105,13 @@ class CountLog final : public text::ReportLog {
     builder.add_column({"inuse_objects", "count"});
     std::optional<std::int64_t> slots;
     std::int64_t used = 0;
+    bool fits = true;
     for (const Count& one : counts->counts) {
       if (counts->of_ruby && one.name == "TOTAL") {
         slots = one.count;
         continue;
       }
-      used += std::min(one.count, kMostObjects);
+      fits &= checked_add(used, one.count, used);
       if (counts->of_ruby && one.name == "FREE") {
         facts.counters.push_back({"free_slots", one.count, "count", false});
         continue;
@@ -117,13 +119,12 @@ class CountLog final : public text::ReportLog {
       add_type_row(builder, one.name, std::span(&one.count, 1));
     }
     if (!counts->whole) facts.lose("the line is cut: types behind the cut are missing", lines_.line_offset());
-    if (slots && counts->whole && used != *slots)
+    if (slots && counts->whole && (!fits || used != *slots))
       builder.notes().add(Severity::warning, "the types add up to another number than TOTAL", lines_.line_offset());
     take_report(builder.finish());
   }
   void finish() override {}
 
-  static constexpr std::int64_t kMostObjects = std::int64_t{1} << 40;  // no sum of a line leaves 64 bits
   std::optional<std::int64_t> time_;
 };
 

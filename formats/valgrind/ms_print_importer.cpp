@@ -8,6 +8,7 @@
 #include "analyzer/base/concat.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
+#include "formats/text/grouped_number.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/log_lines.hpp"
@@ -25,11 +26,9 @@ constexpr std::string_view kRoots[] = {" (heap allocation functions) ", " (page 
 
 /// "20,480,000"; nothing for an invalid number.
 std::optional<std::int64_t> number_of(std::string_view text) {
-  std::string digits;
-  for (const char c : text) {
-    if (c != ',') digits += c;
-  }
-  return text::whole_number(digits);
+  text::Cursor at(text);
+  std::int64_t number = 0;
+  return text::take_grouped(at, number) && at.at_end() ? std::optional(number) : std::nullopt;
 }
 
 /// "99.92% (20,480,000B) LABEL", with "->" in front of all but the root, and that behind a bar or a blank and a blank
