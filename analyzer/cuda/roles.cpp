@@ -66,7 +66,7 @@ Roles::Roles(const Snapshot& snapshot, const EventLog& events)
       open.erase(at);
     }
   }
-  std::map<std::int64_t, std::vector<std::uint64_t>> loose;  // by size: what the script made and keeps
+  std::map<std::int64_t, std::vector<std::uint64_t>> loose;  // by size: blocks that the script made and keeps
   std::set<std::int64_t> stepped;                            // sizes of state that a step made
   for (const auto& [address, block] : open) {
     // Of a step nothing but state outlives it.

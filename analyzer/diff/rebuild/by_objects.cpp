@@ -21,7 +21,7 @@ constexpr double kOneRowLess = 4;         // nats: one stack in 50 is new or gon
 constexpr std::size_t kMostRows = 8192;   // the heaviest
 constexpr std::size_t kMostOfGroup = 64;  // rows that are compared each with each: the heaviest
 constexpr std::size_t kDeepest = 128;     // frames
-constexpr std::size_t kLongest = 3;       // frames that are left out: what was inlined into a function goes with it
+constexpr std::size_t kLongest = 3;       // frames that are left out: a function takes its inlined callees with it
 
 /// A row, and the heaviest of its entries on each side.
 struct Row {
@@ -164,7 +164,7 @@ class ByObjects {
     const double there = weight(x.held[0], y.held[1]), back = weight(y.held[0], x.held[1]);
     const double alone = !x.on_both_sides() && !y.on_both_sides() ? kOneRowLess : 0;
     const double gain = there + back - x.own - y.own + alone;
-    if (x.on_both_sides() == y.on_both_sides()) {  // one way alone is no exchange
+    if (x.on_both_sides() == y.on_both_sides()) {  // an exchange goes both ways
       return std::min(there, back) < 0 ? std::min(gain, kEnough / 2) : gain;
     }
     const double together = weight(x.held[0] + y.held[0], x.held[1] + y.held[1]) - x.own - y.own + kOneRowLess;

@@ -108,7 +108,7 @@ void salt(Side& side, const UsedFrames& used, const std::unordered_map<Hash128, 
   for (std::size_t k = 0; k < used.size(); ++k) of_frame[used[k]] = 0;
 }
 
-/// Of two consecutive sides, the earlier one `s`, the one that comes first in their BuildPair, and the other one: an
+/// Two consecutive sides: the earlier one `s`, the one that comes first in their BuildPair, and the other one: an
 /// order by what they hold. Which of them is the newer one has no part in what is matched, so that diff(b, a) mirrors
 /// diff(a, b).
 std::array<std::size_t, 2> in_order(const Comparison& c, std::size_t s) {

@@ -5,7 +5,7 @@
 
 namespace snapdiff::diff::rebuild {
 
-/// What one side holds in a row; 0 objects where it does not have it.
+/// Bytes and objects that one side holds in a row; 0 where the side does not have the row.
 struct Held {
   double bytes = 0, objects = 0;
   std::uint32_t stacks = 0;

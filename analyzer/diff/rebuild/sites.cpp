@@ -98,7 +98,7 @@ class Alignment {
   }
 
  private:
-  /// What the numbers and sizes of objects say.
+  /// The weight of the numbers and sizes of objects.
   static double objects_of(const Position& x, const Position& y, const std::vector<std::uint64_t>& runs) {
     double sum = 0;
     for (auto i = x.uses.begin(), j = y.uses.begin(); i != x.uses.end() || j != y.uses.end();) {
@@ -111,7 +111,7 @@ class Alignment {
     return std::clamp(sum, -kMostOfRuns, kMostOfRuns) + (sites ? weight_of_sizes(x.sizes, y.sizes) : 0);
   }
 
-  /// What the functions around and the lines say.
+  /// The weight of the functions around and of the lines.
   double around(std::size_t i, std::size_t j, const Shift& shift) const {
     const Position& x = a_.all[in_a_[i]];
     const Position& y = b_.all[in_b_[j]];
@@ -135,7 +135,7 @@ class Alignment {
     return std::equal(x.begin() + 1, x.end(), y.begin() + 1, y.end());
   }
 
-  /// Two whose objects are alike as no others are in both their rows are each other's.
+  /// Pairs two sites if no other site of either side has objects that are as much alike.
   void keep_decisive(const std::vector<double>& objects) {
     std::vector<Two> of_row(n_), of_column(m_);
     for (std::size_t i = 0; i < n_; ++i) {
