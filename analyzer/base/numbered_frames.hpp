@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "snapdiff/growth.hpp"
@@ -13,9 +14,13 @@ namespace snapdiff {
 class NumberedFrames {
  public:
   virtual ~NumberedFrames() = default;
-  /// The same as StackView::frames(), as numbers below frame_count(), into `out` (cleared before). False if the frames
-  /// of this stack depend on one another: ask StackView::frames() for it.
-  virtual bool frame_numbers(StackRef stack, std::vector<std::uint32_t>& out) const = 0;
+  /// What `lengths` holds for a stack whose frames depend on one another: ask StackView::frames() for it.
+  static constexpr std::uint32_t kDependent = 0xffffffff;
+  /// The same as StackView::frames() of each stack, as numbers below frame_count(): one stack after another in `out`,
+  /// the number of its frames in `lengths` (both are cleared before). A few dozen stacks at a time, which may lie
+  /// anywhere in memory, cost little more than neighbours.
+  virtual void frame_numbers(std::span<const StackRef> stacks, std::vector<std::uint32_t>& out,
+                             std::vector<std::uint32_t>& lengths) const = 0;
   virtual std::size_t frame_count() const = 0;
   /// Of a number; inlined and library as frames() has them.
   virtual FrameView frame(std::uint32_t number) const = 0;

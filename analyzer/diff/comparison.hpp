@@ -149,7 +149,8 @@ class ComparisonView : public StackView, public NumberedFrames {
     return dictionaries_[dictionary_of_side_.back()]->dictionary().stacks.size();
   }
   FrameView function(std::uint32_t number) const override { return functions().frame(number); }
-  bool frame_numbers(StackRef stack, std::vector<std::uint32_t>& out) const override;
+  void frame_numbers(std::span<const StackRef> stacks, std::vector<std::uint32_t>& out,
+                     std::vector<std::uint32_t>& lengths) const override;
   std::size_t frame_count() const override { return first_frame_.back(); }
   FrameView frame(std::uint32_t number) const override;
 
@@ -158,7 +159,14 @@ class ComparisonView : public StackView, public NumberedFrames {
     std::uint32_t dictionary;
     std::span<const FrameId> frames;  ///< as Visibility::kept() gives them
   };
+  struct StackPlace {
+    std::uint32_t dictionary;
+    StackId stack;
+  };
+  StackPlace stack_of(StackRef ref) const;
   Place find(StackRef stack, std::vector<FrameId>& scratch) const;
+  /// Adds the numbers of the frames of one stack. False if these depend on one another.
+  bool add_numbers(StackRef stack, std::vector<std::uint32_t>& out) const;
   const OwnFunctions& functions() const;
   void measure() const;
   FrameView shown(const Visibility& visibility, FrameId frame) const;

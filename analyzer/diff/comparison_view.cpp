@@ -42,17 +42,18 @@ const OwnFunctions& ComparisonView::functions() const {
   return *functions_;
 }
 
-ComparisonView::Place ComparisonView::find(StackRef ref, std::vector<FrameId>& scratch) const {
-  std::uint32_t side = ref.side == 0 ? 0 : static_cast<std::uint32_t>(dictionary_of_side_.size() - 1);
-  StackId stack = ref.stack;
+ComparisonView::StackPlace ComparisonView::stack_of(StackRef ref) const {
   if (ref.side == 2) {
-    side = between_[index_of(ref.stack)].side;
-    stack = between_[index_of(ref.stack)].stack;
+    const Between& between = between_[index_of(ref.stack)];
+    return {dictionary_of_side_[between.side], between.stack};
   }
-  const std::uint32_t dictionary = dictionary_of_side_[side];
+  return {ref.side == 0 ? dictionary_of_side_.front() : dictionary_of_side_.back(), ref.stack};
+}
+
+ComparisonView::Place ComparisonView::find(StackRef ref, std::vector<FrameId>& scratch) const {
+  const auto [dictionary, stack] = stack_of(ref);
   const Visibility& visibility = *dictionaries_[dictionary];
-  const std::span<const FrameId> all = visibility.dictionary().stacks.frames(stack);
-  return {dictionary, visibility.kept(all, scratch)};
+  return {dictionary, visibility.kept(visibility.dictionary().stacks.frames(stack), scratch)};
 }
 
 void ComparisonView::own_path(StackRef ref, std::vector<std::uint32_t>& out) const {
@@ -141,11 +142,8 @@ void ComparisonView::measure() const {
   });
 }
 
-bool ComparisonView::frame_numbers(StackRef ref, std::vector<std::uint32_t>& out) const {
+bool ComparisonView::add_numbers(StackRef ref, std::vector<std::uint32_t>& out) const {
   thread_local std::vector<FrameId> kept, hidden, folded;
-  out.clear();
-  measure();
-  if (frame_count() > std::numeric_limits<std::uint32_t>::max()) return false;
   const Place place = find(ref, kept);
   const std::span<const FrameId> visible = shown(place, hidden, folded);
   if (visible.size() * longest_text_ > kMostStackText) return false;
@@ -155,10 +153,38 @@ bool ComparisonView::frame_numbers(StackRef ref, std::vector<std::uint32_t>& out
     if (std::any_of(visible.begin(), visible.end(), is_loop)) return false;
   }
   const auto first = static_cast<std::uint32_t>(first_frame_[place.dictionary]);
-  out.resize(visible.size());
-  std::transform(visible.begin(), visible.end(), out.begin(),
+  const std::size_t before = out.size();
+  out.resize(before + visible.size());
+  std::transform(visible.begin(), visible.end(), out.begin() + static_cast<std::ptrdiff_t>(before),
                  [first](FrameId frame) { return first + static_cast<std::uint32_t>(index_of(frame)); });
   return true;
+}
+
+void ComparisonView::frame_numbers(std::span<const StackRef> stacks, std::vector<std::uint32_t>& out,
+                                   std::vector<std::uint32_t>& lengths) const {
+  out.clear();
+  lengths.clear();
+  measure();
+  const bool is_numbered = frame_count() <= std::numeric_limits<std::uint32_t>::max();
+  const auto table = [&](const StackPlace& place) -> const StackTable& {
+    return dictionaries_[place.dictionary]->dictionary().stacks;
+  };
+  // The processor waits for many stacks at once.
+  for (const StackRef ref : stacks) {
+    const StackPlace place = stack_of(ref);
+    __builtin_prefetch(&table(place).begin[index_of(place.stack)]);
+  }
+  constexpr std::size_t kLine = 64 / sizeof(FrameId);
+  for (const StackRef ref : stacks) {
+    const StackPlace place = stack_of(ref);
+    const std::span<const FrameId> frames = table(place).frames(place.stack);
+    for (std::size_t i = 0; i < std::min(frames.size(), 4 * kLine); i += kLine) __builtin_prefetch(&frames[i]);
+  }
+  for (const StackRef ref : stacks) {
+    const std::size_t before = out.size();
+    const bool is_added = is_numbered && add_numbers(ref, out);
+    lengths.push_back(is_added ? static_cast<std::uint32_t>(out.size() - before) : kDependent);
+  }
 }
 
 FrameView ComparisonView::frame(std::uint32_t number) const {

@@ -201,14 +201,23 @@ ArrowColumn dictionary_column(std::string name, ArrowValues<std::int32_t> number
   column.nullable = nullable;
   column.dictionary = std::move(dictionary);
   ArrowValidity validity;
-  std::int32_t signs = 0;
-  for (const std::int32_t number : numbers) signs |= number;
-  for (std::size_t i = 0; signs < 0 && i < numbers.size(); ++i) {
+  for (std::size_t i = 0; nullable && i < numbers.size(); ++i) {
     if (numbers[i] >= 0) continue;
     validity.mark_null(i);
     numbers[i] = 0;
   }
   std::move(validity).finish(column, numbers.size());
+  column.buffers.push_back(arrow_buffer(std::move(numbers)));
+  return column;
+}
+
+ArrowColumn dictionary_column(std::string name, ArrowValues<std::int16_t> numbers,
+                              std::shared_ptr<const ArrowColumn> dictionary) {
+  ArrowColumn column;
+  column.name = std::move(name);
+  column.format = "s";
+  column.dictionary = std::move(dictionary);
+  ArrowValidity().finish(column, numbers.size());
   column.buffers.push_back(arrow_buffer(std::move(numbers)));
   return column;
 }

@@ -119,6 +119,7 @@ class ArrowDictionary {
  public:
   /// The number of `text` after it was made printable; equal texts have one number. Throws limit beyond 2^31 - 1.
   std::int32_t number(std::string_view text);
+  std::size_t size() const { return texts_.size(); }
   std::shared_ptr<const ArrowColumn> finish() &&;
 
  private:
@@ -126,9 +127,11 @@ class ArrowDictionary {
   std::unordered_map<std::string, std::int32_t> numbers_;
 };
 
-/// A column of numbers of a dictionary; negative numbers are nulls.
+/// A column of numbers of a dictionary. Negative numbers are nulls of a column that may have them.
 ArrowColumn dictionary_column(std::string name, ArrowValues<std::int32_t> numbers,
                               std::shared_ptr<const ArrowColumn> dictionary, bool nullable = false);
+ArrowColumn dictionary_column(std::string name, ArrowValues<std::int16_t> numbers,
+                              std::shared_ptr<const ArrowColumn> dictionary);
 
 /// A column of lists: list i is child[begin[i] .. begin[i + 1]). "+l", or "+L" beyond 2^31 elements.
 ArrowColumn list_column(std::string name, ArrowValues<std::int64_t> begin, ArrowColumn child);

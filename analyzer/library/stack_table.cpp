@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "analyzer/base/frame_text.hpp"
 #include "analyzer/base/function_name.hpp"
@@ -22,8 +23,13 @@ namespace {
 /// Values of a table's series at most: 512 MiB of them. Rows of the report may be sparse, the lists of a table are not.
 constexpr std::size_t kMostValues = std::size_t{1} << 26;
 
-/// Rows whose stacks one thread turns into numbers at a time.
-constexpr std::size_t kRowsTogether = 16'384;
+/// Texts whose numbers have two bytes. Half of the memory of a table of millions of stacks are numbers of texts.
+constexpr std::size_t kMostShort = 32'767;
+
+/// Frames of a stack; a longer one only costs a reallocation.
+constexpr std::size_t kUsualDepth = 20;
+/// Stacks that are asked for at a time: they fit in the processor's nearest memory.
+constexpr std::size_t kStacksTogether = 32;
 
 /// The user's own frame nearest to the allocation, else the leaf.
 const FrameView* own_frame(std::span<const FrameView> frames) {
@@ -31,12 +37,6 @@ const FrameView* own_frame(std::span<const FrameView> frames) {
       std::find_if(frames.begin(), frames.end(), [](const FrameView& f) { return !f.library && !f.pseudo; });
   return own != frames.end() ? &*own : frames.empty() ? nullptr : &frames.front();
 }
-
-/// A stack and the position of its row in the table.
-struct PlacedStack {
-  StackRef stack;
-  std::uint32_t place = 0;
-};
 
 /// Stacks of many rows as numbers of texts.
 class StackColumns {
@@ -71,16 +71,21 @@ class StackColumns {
     std::optional<std::int32_t> line;
   };
   static constexpr std::uint32_t kNoLeaf = 0xffffffff;
-  /// Rows of one thread's turn, in the order of their stacks in memory.
+  /// Rows of one thread's turn.
+  template <class Number>
   struct Part {
-    std::span<const PlacedStack> stacks;
-    ArrowValues<std::int32_t> texts;
-    std::vector<std::uint32_t> lengths, own;             ///< of each stack; the number of a frame
-    std::vector<std::pair<std::uint32_t, Leaf>> leaves;  ///< of rows whose frames have no numbers
+    ArrowValues<Number> texts;
+    std::vector<std::pair<std::size_t, Leaf>> leaves;  ///< of rows whose frames have no numbers
   };
-  void read_part(Part& part);
-  void push_leaves(std::span<const Part> parts);
-  void place(std::span<const Part> parts, std::size_t rows);
+  /// With numbers of `Number` for the texts of frames. False if they do not fit: nothing has been added then but texts.
+  template <class Number>
+  bool read_as(std::span<const std::uint32_t> rows);
+  template <class Number>
+  void read_part(Part<Number>& part, std::span<const std::uint32_t> rows, std::size_t first);
+  template <class Number>
+  void push_leaves(std::span<const Part<Number>> parts);
+  template <class Number>
+  void join(std::span<const Part<Number>> parts);
   /// Functions of one dictionary that share a name share its bytes.
   std::int32_t text_number(const FrameView& view, std::unordered_map<const char*, std::int32_t>& by_name) {
     if (view.function.empty()) return texts_.number(address_text(view));
@@ -88,8 +93,9 @@ class StackColumns {
     if (is_first) place->second = texts_.number(view.function);
     return place->second;
   }
-  void read_stack(const PlacedStack& one, Part& part, std::vector<std::uint32_t>& numbers,
-                  std::vector<FrameView>& frames);
+  /// A stack whose frames have no numbers, of the row `place`. Returns how many frames it has.
+  template <class Number>
+  std::uint32_t read_frames(StackRef stack, std::size_t place, Part<Number>& part, std::vector<FrameView>& frames);
   Leaf leaf(const FrameView* frame) {
     if (frame == nullptr) return {names_.number("[filtered out]"), -1, -1, std::nullopt};
     const auto known = [](ArrowDictionary& texts, std::string_view text) {
@@ -115,75 +121,56 @@ class StackColumns {
   ArrowValues<std::uint32_t> own_of_row_;  ///< number of a frame, in leaf_of_
   std::vector<std::uint32_t> leaf_of_;     ///< by frame, in leaves_
   std::vector<Leaf> leaves_;
-  ArrowValues<std::int32_t> stack_, name_, file_, module_;
+  std::variant<ArrowValues<std::int16_t>, ArrowValues<std::int32_t>> stack_;
+  ArrowValues<std::int32_t> name_, file_, module_;
   ArrowValues<std::int64_t> begin_{0};
   ArrowNumbers<std::int32_t> line_;
 };
 
-/// Rows ordered by the stack: they are ordered by growth, and stacks far apart in memory cost more than all else of a
-/// table. The stack goes along, so that no row is looked at twice.
-std::vector<PlacedStack> by_stack(const GrowthReport& report, std::span<const std::uint32_t> rows) {
-  constexpr std::uint32_t kNone = 0xffffffff;
-  std::vector<std::uint32_t, LargePages<std::uint32_t>> places[3];
-  std::vector<PlacedStack> order, others;
-  for (std::uint32_t i = 0; i < rows.size(); ++i) {
-    const StackRef stack = report.stacks[report.rows[rows[i]].key];
-    auto& side = places[stack.side];
-    const std::size_t id = index_of(stack.stack);
-    if (id >= side.size()) side.resize(std::max(id + 1, side.size() * 2), kNone);
-    if (side[id] == kNone) {
-      side[id] = i;
-    } else {
-      others.push_back({stack, i});
-    }
-  }
-  order.reserve(rows.size());
-  for (std::uint8_t side = 0; side < std::size(places); ++side) {
-    for (std::uint32_t id = 0; id < places[side].size(); ++id)
-      if (places[side][id] != kNone) order.push_back({{StackId{id}, side}, places[side][id]});
-  }
-  order.insert(order.end(), others.begin(), others.end());
-  return order;
-}
-
-void StackColumns::read_stack(const PlacedStack& one, Part& part, std::vector<std::uint32_t>& numbers,
-                              std::vector<FrameView>& frames) {
-  if (numbered_ != nullptr && numbered_->frame_numbers(one.stack, numbers) && !numbers.empty()) {
-    const std::size_t first = part.texts.size();
-    part.texts.resize(first + numbers.size());
-    std::transform(numbers.begin(), numbers.end(), part.texts.begin() + static_cast<std::ptrdiff_t>(first),
-                   [&](std::uint32_t number) { return text_of_[number]; });
-    part.lengths.push_back(static_cast<std::uint32_t>(numbers.size()));
-    const auto own = std::find_if(numbers.begin(), numbers.end(), [&](std::uint32_t n) { return own_[n] != 0; });
-    part.own.push_back(own != numbers.end() ? *own : numbers.front());
-    return;
-  }
-  report_.view->frames(one.stack, frames);
+template <class Number>
+std::uint32_t StackColumns::read_frames(StackRef stack, std::size_t place, Part<Number>& part,
+                                        std::vector<FrameView>& frames) {
+  report_.view->frames(stack, frames);
   const std::lock_guard lock(guard_);
-  for (const FrameView& frame : frames) part.texts.push_back(texts_.number(recorded_frame_text(frame)));
-  part.leaves.emplace_back(one.place, leaf(own_frame(frames)));
-  part.lengths.push_back(static_cast<std::uint32_t>(frames.size()));
-  part.own.push_back(kNoLeaf);
+  for (const FrameView& frame : frames)
+    part.texts.push_back(static_cast<Number>(texts_.number(recorded_frame_text(frame))));
+  part.leaves.emplace_back(place, leaf(own_frame(frames)));
+  return static_cast<std::uint32_t>(frames.size());
 }
 
-void StackColumns::read_part(Part& part) {
-  constexpr std::size_t kUsualDepth = 20;  // frames; a longer stack only costs a reallocation
-  std::vector<std::uint32_t> numbers;
+template <class Number>
+void StackColumns::read_part(Part<Number>& part, std::span<const std::uint32_t> rows, std::size_t first) {
+  std::vector<StackRef> stacks;
+  std::vector<std::uint32_t> numbers, lengths;
   std::vector<FrameView> frames;
-  part.texts.reserve(part.stacks.size() * kUsualDepth);
-  part.lengths.reserve(part.stacks.size());
-  part.own.reserve(part.stacks.size());
-  for (const PlacedStack& one : part.stacks) read_stack(one, part, numbers, frames);
-  // In a loop of its own, for these places are far apart: the processor waits for many of them at once.
-  for (std::size_t i = 0; i < part.stacks.size(); ++i) {
-    begin_[part.stacks[i].place + 1] = part.lengths[i];
-    own_of_row_[part.stacks[i].place] = part.own[i];
+  part.texts.reserve(rows.size() * kUsualDepth);
+  for (std::size_t begin = 0; begin < rows.size(); begin += kStacksTogether) {
+    stacks.clear();
+    for (const std::uint32_t row : rows.subspan(begin, std::min(kStacksTogether, rows.size() - begin)))
+      stacks.push_back(report_.stacks[report_.rows[row].key]);
+    if (numbered_ != nullptr) {
+      numbered_->frame_numbers(stacks, numbers, lengths);
+    } else {
+      lengths.assign(stacks.size(), NumberedFrames::kDependent);
+    }
+    auto number = numbers.cbegin();
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      const std::size_t place = first + begin + i;
+      const bool has_numbers = lengths[i] != NumberedFrames::kDependent && lengths[i] > 0;
+      begin_[place + 1] = has_numbers ? lengths[i] : read_frames(stacks[i], place, part, frames);
+      if (!has_numbers) continue;
+      const auto end = number + lengths[i];
+      const auto own = std::find_if(number, end, [&](std::uint32_t n) { return own_[n] != 0; });
+      own_of_row_[place] = own != end ? *own : *number;
+      for (; number != end; ++number) part.texts.push_back(static_cast<Number>(text_of_[*number]));
+    }
   }
 }
 
 /// Name, file, line and module of each row; begin_ has the lengths of the stacks and gets their places.
-void StackColumns::push_leaves(std::span<const Part> parts) {
-  for (const Part& part : parts) {
+template <class Number>
+void StackColumns::push_leaves(std::span<const Part<Number>> parts) {
+  for (const Part<Number>& part : parts) {
     for (const auto& [place, leaf] : part.leaves) {
       own_of_row_[place] = static_cast<std::uint32_t>(leaf_of_.size());
       leaf_of_.push_back(static_cast<std::uint32_t>(leaves_.size()));
@@ -204,30 +191,32 @@ void StackColumns::push_leaves(std::span<const Part> parts) {
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
 }
 
-/// Brings the parts into the order of the table.
-void StackColumns::place(std::span<const Part> parts, std::size_t rows) {
-  resize_on_all_cores(stack_, static_cast<std::size_t>(begin_.back()));
-  for_each_parallel(parts.size(), rows, [&](std::size_t i) {
-    const std::int32_t* text = parts[i].texts.data();
-    for (std::size_t row = 0; row < parts[i].stacks.size(); ++row) {
-      std::copy_n(text, parts[i].lengths[row], stack_.data() + begin_[parts[i].stacks[row].place]);
-      text += parts[i].lengths[row];
-    }
+/// One column of the parts, which follow one another.
+template <class Number>
+void StackColumns::join(std::span<const Part<Number>> parts) {
+  auto& stacks = stack_.emplace<ArrowValues<Number>>();
+  resize_on_all_cores(stacks, static_cast<std::size_t>(begin_.back()));
+  for_each_parallel(parts.size(), own_of_row_.size(), [&](std::size_t i) {
+    std::copy(parts[i].texts.begin(), parts[i].texts.end(), stacks.begin() + begin_[i * kBlockRows]);
   });
 }
 
 void StackColumns::read(std::span<const std::uint32_t> rows) {
-  const std::vector<PlacedStack> order = by_stack(report_, rows);
+  if (texts_.size() > kMostShort || !read_as<std::int16_t>(rows)) read_as<std::int32_t>(rows);
+}
+
+template <class Number>
+bool StackColumns::read_as(std::span<const std::uint32_t> rows) {
   begin_.resize(rows.size() + 1);
   own_of_row_.resize(rows.size());
-  std::vector<Part> parts((rows.size() + kRowsTogether - 1) / kRowsTogether);
-  for_each_parallel(parts.size(), rows.size(), [&](std::size_t i) {
-    const std::size_t first = i * kRowsTogether;
-    parts[i].stacks = std::span(order).subspan(first, std::min(kRowsTogether, rows.size() - first));
-    read_part(parts[i]);
+  std::vector<Part<Number>> parts(blocks_of(rows.size()));
+  for_each_block(rows.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    read_part(parts[block], rows.subspan(begin, end - begin), begin);
   });
-  push_leaves(parts);
-  place(parts, rows.size());
+  if (texts_.size() > kMostShort && sizeof(Number) < sizeof(std::int32_t)) return false;
+  push_leaves<Number>(parts);
+  join<Number>(parts);
+  return true;
 }
 
 void StackColumns::finish(ArrowTable& table) && {
@@ -235,8 +224,10 @@ void StackColumns::finish(ArrowTable& table) && {
   table.push_back(dictionary_column("file", std::move(file_), std::move(files_).finish(), true));
   table.push_back(std::move(line_).finish("line", true));
   table.push_back(dictionary_column("module", std::move(module_), std::move(modules_).finish(), true));
-  table.push_back(list_column("stack", std::move(begin_),
-                              dictionary_column("item", std::move(stack_), std::move(texts_).finish())));
+  table.push_back(list_column(
+      "stack", std::move(begin_),
+      std::visit([&](auto& texts) { return dictionary_column("item", std::move(texts), std::move(texts_).finish()); },
+                 stack_)));
 }
 
 /// Values on both sides and their difference.

@@ -199,7 +199,7 @@ SNAPDIFF_C_API const char* snapdiff_text(const snapdiff_answer* answer, const ch
 SNAPDIFF_C_API int32_t snapdiff_number(const snapdiff_answer* answer, const char* name, int64_t* value);
 
 /* A table of the answer as an Arrow stream of one batch; the consumer calls out->release. Columns marked with ? may be
- * null. "text" is utf8, or a dictionary of utf8 with int32 indices; "list" is a list of it.
+ * null. "text" is utf8, or a dictionary of utf8 with int32 or int16 indices; "list" is a list of it.
  *
  *   rows      one row a stack (or key), then [unattributed] and [filtered out] if they are not 0; in the order of "sort".
  *             The sum of `growth` is the number "growth", exactly.

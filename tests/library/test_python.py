@@ -136,6 +136,18 @@ class Failures(unittest.TestCase):
             row = snapdiff.compare(*paths).rows.to_list(1)[0]
             self.assertIn("\\xff\\x1b[31m", row["module"])
 
+    def test_names_beyond_two_bytes(self):
+        """Numbers of texts have two bytes up to 32 767 names and four beyond."""
+        with tempfile.TemporaryDirectory() as folder:
+            for count in (100, 33000):
+                paths = [os.path.join(folder, f"{count}.{i}.folded") for i in (1, 2)]
+                for i, path in enumerate(paths):
+                    with open(path, "w", encoding="ascii") as file:
+                        file.writelines(f"main;work_{n} {4096 + n * i}\n" for n in range(count))
+                rows = snapdiff.compare(*paths).rows.to_list()
+                self.assertEqual({row["stack"][0]: row["growth"] for row in rows}, {f"work_{n}": n for n in range(count)})
+                self.assertEqual({row["stack"][1] for row in rows}, {"main"})
+
     def test_null_is_refused(self):
         native = snapdiff._native
         error = native._Error()

