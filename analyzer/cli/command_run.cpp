@@ -15,13 +15,17 @@ namespace {
 
 constexpr std::size_t kShownRows = 5;  // the answer is read below the program's own output
 
+/// Whether snapshots of this way hold addresses, which the files of this machine name.
+bool has_addresses(capture::Way way) {
+  return way == capture::Way::jemalloc || way == capture::Way::tcmalloc || way == capture::Way::heaptrack;
+}
+
 /// The answer about the files, as the commands give it; addresses are named from the files that are recorded.
 int answer(const std::vector<std::string>& files, capture::Way way, const std::string& db) {
-  using capture::Way;
   std::vector<std::string> words = files;
   words.push_back("-n" + std::to_string(kShownRows));
   words.push_back("--db=" + (db.empty() ? ":memory:" : db));
-  if (way == Way::jemalloc || way == Way::tcmalloc || way == Way::heaptrack) words.emplace_back("--sysroot=/");
+  if (has_addresses(way)) words.emplace_back("--sysroot=/");
   if (files.size() > 2) return run_trend({words});
   return files.size() == 2 ? run_diff({words}) : run_top({words});
 }
@@ -76,6 +80,8 @@ int run_run(const Arguments& arguments) {
   }
   const Status told = guarded([&] { answer(result.files, request.plan.way, db); });
   if (!told) say_error(told.error());
+  say("snapdiff: the same later: snapdiff trend " + escape_for_terminal(request.folder) +
+      (has_addresses(request.plan.way) ? " --sysroot /" : ""));
   return result.exit_code;
 }
 

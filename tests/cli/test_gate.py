@@ -290,6 +290,17 @@ class Gate(CliTest):
         self.assertIn("may be chance: 16 snapshots decide, found 8", out)
         self.run_it("gate", "heaps", "--budget", "30000/step", code=0)
 
+    def test_what_only_the_last_list_has_is_not_passed(self):
+        """A list of the largest stacks: what it lacks at first was smaller than the least of it."""
+        def moment(clock, *stacks):
+            return f"[10:0{clock}:00] Top 3 stacks with outstanding allocations:\n" + "".join(
+                f"\t{size} bytes in 10 allocations from stack\n\t\t{name}+0x10 [service]\n\t\tmain+0x4 [service]\n" for size, name in stacks)
+        kept = ((90000, "load"), (80000, "parse"))
+        for last, code, said in ((70000, 2, "with the stacks that only the last list has, the growth is beyond the budget"), (62000, 0, "PASS")):
+            self.write("list.txt", moment(0, (60000, "walk"), *kept) + moment(5, (last, "leak"), *kept))
+            out, _ = self.run_it("gate", "list.txt", "--budget", "total:5000", "--db", ":memory:", code=code)
+            self.assertIn(said, out)
+
     def test_a_slight_leak_beside_a_large_rise(self):
         """Of +4.6 MiB that wander upwards a steady 145 KiB is 3 %: GROWING stands before RISING, however slight it is."""
         wanders = (585, 352, 574, 1240, 2096, 3097, 3027, 3203, 3826, 3851, 3139, 2773, 3058, 2273, 2347, 2812, 2639, 3622, 3101,

@@ -235,6 +235,7 @@ class Run(CliTest):
         self.assertEqual(text, "served\n")
         folder = "heaps-" + os.path.basename(sys.executable)
         self.assertRegex(said, r"snapdiff: exit 4, \d\d snapshots in %s" % folder)
+        self.assertIn(f"the same later: snapdiff trend {folder}", said)
         self.assertRegex(said, r"(?m)^GROWING   .*app\.py:3")
         self.assertTrue(all(name.startswith("heap-") for name in os.listdir(os.path.join(self.folder, folder))))
         self.assertFalse(self.exists("snapdiff.db"))
