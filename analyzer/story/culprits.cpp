@@ -23,13 +23,18 @@ std::int64_t bounded(double value) {
 }
 
 /// The own functions of the row's stack down to the culprit, and what it calls to allocate.
-void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& function, Culprit& out) {
+void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& function,
+              std::span<const std::uint32_t> own, Culprit& out) {
   std::vector<FrameView> frames;  // leaf first
   report.frames(report.rows[row], frames);
   // Nearest to the allocation: a recursive function is named where it last calls.
   auto at = std::find_if(frames.begin(), frames.end(), [&](const FrameView& f) { return is_function(f, function); });
-  if (at == frames.end()) {
-    out.path = {function};
+  if (at == frames.end()) {  // V8 inlined it
+    for (const std::uint32_t caller : own) {
+      out.path.push_back(report.view->function(caller));
+      if (is_function(out.path.back(), function)) break;
+    }
+    out.own = !function.library && !function.pseudo;
     return;
   }
   for (auto frame = frames.rbegin(); frame.base() != at; ++frame) {
@@ -83,7 +88,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   const GrowthReport& report = evidence.paths.report();
   Culprit out;
   double variance = 0;
-  std::uint32_t heaviest = 0;
+  std::uint32_t heaviest = 0, path = 0;
   double most = -1;
   double baseline = 0, current = 0, objects_before = 0, objects_after = 0;
   bool one_grows = false;
@@ -93,6 +98,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
     for (const std::uint32_t row : evidence.paths.rows(evidence.paths[p])) {
       const GrowthRow& r = report.rows[row];
       out.rows.push_back(row);
+      if (evidence.paths.is_inlined(row, part.function)) out.inlined += r.value.growth();
       baseline += static_cast<double>(r.value.baseline);
       current += static_cast<double>(r.value.current);
       objects_before += static_cast<double>(r.objects.baseline);
@@ -101,6 +107,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
       if (moved <= most) continue;
       most = moved;
       heaviest = row;
+      path = p;
     }
   }
   std::sort(out.rows.begin(), out.rows.end());
@@ -108,7 +115,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   out.objects = {bounded(objects_before), bounded(objects_after)};
   out.error = report.has_error ? std::sqrt(variance) : 0;
   if (report.has_error && std::isnan(report.total_error)) out.error = kUnknownError;
-  set_path(report, heaviest, report.view->function(part.function), out);
+  set_path(report, heaviest, report.view->function(part.function), evidence.paths.functions(evidence.paths[path]), out);
   for (const double value : evidence.judge.values(out.rows)) out.values.push_back(bounded(value));
   out.steps = out.values.size() - 1;
   for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;

@@ -82,7 +82,7 @@ Weights weights_of(const GrowthPaths& paths, const std::vector<std::uint8_t>& ch
 /// A set of paths that may be one leak though none of them looks like one: what one function allocates, directly or
 /// for certain callers, over several threads, recursion depths, call sites.
 struct FunctionSum {
-  std::uint32_t function = 0;        ///< that all of them run through, or end in below the same callers
+  std::uint32_t function = 0;        ///< that all of them end in, or that calls what they end in
   std::vector<std::uint32_t> paths;  ///< ascending
   double current = 0;                ///< bytes at the end
   std::vector<double> values;        ///< at each snapshot
@@ -94,113 +94,56 @@ constexpr std::size_t kMostSums = 20'000;
 /// Of all sums that are made at a time.
 constexpr std::size_t kRowsAtOnce = 4'000'000;
 
-std::vector<double> ranges_of(const GrowthPaths& paths, const SumJudge& judge) {
+/// Sets of two paths or more that end in the same functions, each once: the leaf first, then with its caller, and so
+/// on.
+std::vector<FunctionSum> sums_by_last_functions(const GrowthPaths& paths, const SumJudge& judge) {
+  struct Group {
+    std::vector<std::uint32_t> paths;
+    std::size_t depth = 0;
+  };
   std::vector<double> range(paths.size(), 0);
-  for (std::size_t p = 0; p < paths.size(); ++p) {
+  std::vector<Group> open(1);
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
     for (const std::uint32_t row : paths.rows(paths[p])) range[p] += judge.range(row);
+    if (range[p] > 0) open[0].paths.push_back(p);
   }
-  return range;
+  std::vector<FunctionSum> sums;
+  std::unordered_set<std::uint64_t> known;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> next;
+  while (!open.empty() && sums.size() < kMostSums) {
+    const Group group = std::move(open.back());
+    open.pop_back();
+    next.clear();
+    for (const std::uint32_t p : group.paths) {
+      const auto functions = paths.functions(paths[p]);
+      if (group.depth < functions.size()) next[functions[functions.size() - 1 - group.depth]].push_back(p);
+    }
+    for (auto& [function, below] : next) {
+      FunctionSum sum;
+      double moved = 0;
+      std::uint64_t hash = below.size();
+      for (const std::uint32_t p : below) {
+        moved += range[p];
+        sum.current += paths[p].current;
+        hash += mix64(p + 1);
+      }
+      if (below.size() < 2 || moved < judge.floor()) continue;
+      if (known.insert(hash).second) {
+        sum.function = function;
+        sum.paths = below;
+        sums.push_back(std::move(sum));
+      }
+      open.push_back({std::move(below), group.depth + 1});
+    }
+  }
+  return sums;
 }
 
-/// `range`: of each path, the sum over its rows.
-class Collector {
- public:
-  Collector(const GrowthPaths& paths, const std::vector<double>& range, double floor)
-      : paths_(paths), floor_(floor), range_(range) {}
-
-  /// Everything that ends in the same functions: the leaf first, then with its caller, and so on.
-  void by_last_functions() {
-    struct Group {
-      std::vector<std::uint32_t> paths;
-      std::size_t depth;
-    };
-    std::vector<Group> open(1);
-    open[0].depth = 0;
-    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
-      if (range_[p] > 0) open[0].paths.push_back(p);
-    }
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> next;
-    while (!open.empty() && sums_.size() < kMostSums) {
-      const Group group = std::move(open.back());
-      open.pop_back();
-      next.clear();
-      for (const std::uint32_t p : group.paths) {
-        const auto functions = paths_.functions(paths_[p]);
-        if (group.depth < functions.size()) next[functions[functions.size() - 1 - group.depth]].push_back(p);
-      }
-      for (auto& [function, below] : next) {
-        if (below.size() < 2 || !is_large(below)) continue;
-        add(function, below);
-        open.push_back({std::move(below), group.depth + 1});
-      }
-    }
-  }
-
-  void by_function() {
-    std::vector<double> range(paths_.function_count(), 0);
-    for (std::size_t p = 0; p < paths_.size(); ++p) {
-      for (const std::uint32_t function : paths_.functions(paths_[p])) range[function] += range_[p];
-    }
-    std::vector<std::vector<std::uint32_t>> through(paths_.function_count());
-    for (std::uint32_t p = 0; p < paths_.size(); ++p) {
-      if (range_[p] <= 0) continue;
-      for (const std::uint32_t function : paths_.functions(paths_[p])) {
-        if (range[function] >= floor_) through[function].push_back(p);
-      }
-    }
-    for (std::uint32_t function = 0; function < through.size(); ++function) {
-      if (through[function].size() > 1 && sums_.size() < kMostSums) add(function, through[function]);
-    }
-  }
-
-  /// Takes those over that are not there already.
-  void append(Collector&& other) {
-    for (std::size_t i = 0; i < other.sums_.size() && sums_.size() < kMostSums; ++i) {
-      if (known_.insert(other.hash_[i]).second) sums_.push_back(std::move(other.sums_[i]));
-    }
-  }
-
-  std::vector<FunctionSum> take() { return std::move(sums_); }
-
- private:
-  bool is_large(const std::vector<std::uint32_t>& paths) const {
-    double range = 0;
-    for (const std::uint32_t p : paths) range += range_[p];
-    return range >= floor_;
-  }
-
-  /// A set that is there already is not added again.
-  void add(std::uint32_t function, const std::vector<std::uint32_t>& paths) {
-    std::uint64_t hash = paths.size();
-    for (const std::uint32_t p : paths) hash += mix64(p + 1);
-    if (!known_.insert(hash).second) return;
-    hash_.push_back(hash);
-    FunctionSum sum;
-    sum.function = function;
-    sum.paths = paths;
-    for (const std::uint32_t p : paths) sum.current += paths_[p].current;
-    sums_.push_back(std::move(sum));
-  }
-
-  const GrowthPaths& paths_;
-  double floor_;
-  const std::vector<double>& range_;
-  std::vector<FunctionSum> sums_;
-  std::vector<std::uint64_t> hash_;  ///< of each
-  std::unordered_set<std::uint64_t> known_;
-};
-
-/// The sums of two paths or more that are GROWING as a whole, the most specific (fewest bytes at the end) first:
-/// everything through one function, and everything that ends in the same last functions. Only those that `is_wanted`
-/// are judged, which takes far longer than to ask; it is asked by several threads.
+/// Those of them that are GROWING as a whole, the most specific (fewest bytes at the end) first. Only those that
+/// `is_wanted` are judged, which takes far longer than to ask; it is asked by several threads.
 std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
                                       const std::function<bool(const FunctionSum&)>& is_wanted) {
-  const std::vector<double> range = ranges_of(paths, judge);
-  Collector by_end(paths, range, judge.floor()), by_function(paths, range, judge.floor());
-  for_each_parallel(2, paths.size(),
-                    [&](std::size_t i) { i == 0 ? by_end.by_last_functions() : by_function.by_function(); });
-  by_end.append(std::move(by_function));
-  std::vector<FunctionSum> sums = by_end.take();
+  std::vector<FunctionSum> sums = sums_by_last_functions(paths, judge);
   std::vector<std::uint8_t> wanted(sums.size());
   for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) { wanted[i] = is_wanted(sums[i]) ? 1 : 0; });
   for (std::size_t i = 0; i < sums.size();) {

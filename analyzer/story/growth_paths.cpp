@@ -114,6 +114,7 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
   const std::size_t keys = parted.by_key.size();
   std::vector<Place> places;
   resize_on_all_cores(places, keys);
+  inlined_ = restore_inlined(*report_);
   std::vector<std::vector<std::uint32_t>> blocks(blocks_of(keys));
   for_each_block(keys, [&](std::size_t block, std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> path;
@@ -121,6 +122,8 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
     for (std::size_t key = begin; key < end; ++key) {
       if (!parted.by_key[key].changed) continue;
       report_->view->own_path(report_->stacks[key], path);
+      if (const auto longer = inlined_.find(static_cast<std::uint32_t>(key)); longer != inlined_.end())
+        path = longer->second;
       places[key] = {hash_of(path), static_cast<std::uint32_t>(all.size()), static_cast<std::uint32_t>(path.size())};
       all.insert(all.end(), path.begin(), path.end());
     }
@@ -196,6 +199,13 @@ void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& p
   for (std::size_t share = 1; share < shares.size(); ++share) {
     for (std::size_t function = 0; function < function_count_; ++function) level_[function] += shares[share][function];
   }
+}
+
+bool GrowthPaths::is_inlined(std::uint32_t row, std::uint32_t function) const {
+  if (!inlined_.contains(report_->rows[row].key)) return false;
+  std::vector<std::uint32_t> path;
+  report_->view->own_path(report_->stacks[report_->rows[row].key], path);
+  return std::find(path.begin(), path.end(), function) == path.end();
 }
 
 void GrowthPaths::take_rise(std::size_t p, double rise) { paths_[p].growth = std::llround(std::min(rise, 9.2e18)); }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/base/inlined_functions.hpp"
 #include "snapdiff/growth.hpp"
 
 namespace snapdiff::story {
@@ -39,6 +40,9 @@ class GrowthPaths {
     const auto own = functions(paths_[path]);
     return std::find(own.begin(), own.end(), function) != own.end();
   }
+
+  /// The row's stack lacks this function, which V8 inlined.
+  bool is_inlined(std::uint32_t row, std::uint32_t function) const;
 
   /// A series may end below a high first value and climb all the same: its growth is then its fitted rise.
   void take_rise(std::size_t p, double rise);
@@ -76,6 +80,7 @@ class GrowthPaths {
   std::vector<std::uint32_t> functions_;  ///< in the order of paths, in which they are looked at
   std::vector<std::uint32_t> rows_;
   std::vector<double> level_;  ///< per function
+  OwnPaths inlined_;
   std::size_t function_count_ = 0;
   bool types_ = false;
 };

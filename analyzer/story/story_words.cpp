@@ -171,6 +171,9 @@ class Words {
     std::vector<Prose> lines;
     if (Prose line = unlisted(); !line.empty()) lines.push_back(std::move(line));
     for (const Culprit& culprit : story_.culprits) {
+      if (culprit.inlined > 0)
+        lines.push_back(prose_of("V8 inlined ", culprit.text.name, ": the stacks of ",
+                                 value(static_cast<double>(culprit.inlined), false), " do not show it"));
       if (culprit.rise == 0) continue;
       lines.push_back(prose_of(culprit.text.name, ": ", culprit.text.growth,
                                " is its fitted rise; the last snapshot holds ",

@@ -39,6 +39,7 @@ inline constexpr std::int64_t kLeastLeak = 4096;
 ///   rise      of a GROWING series that ends no higher than it began: its fitted rise; else 0
 ///   share     of all growth (the sum of growing stacks), 0..1; of all shrinkage for what was freed
 ///   error     one standard deviation of the growth by sampling; 0 when exact, NaN when unknown
+///   inlined   growth in stacks that lack the function, because V8 inlined it
 ///   values    per snapshot; both ends where there is no series
 ///   verdict   of these values; without a word for fewer than kJudgedFrom snapshots
 ///   rises     steps upwards among `steps`
@@ -62,6 +63,7 @@ struct Culprit {
   std::int64_t rise = 0;
   double share = 0;
   double error = 0;
+  std::int64_t inlined = 0;
   std::vector<std::int64_t> values;
   Verdict verdict;
   std::size_t rises = 0;

@@ -120,6 +120,35 @@ TEST_CASE("culprits: a stack that climbs by what a sibling of the same function 
   CHECK(story_of(r).moved == 1000);
 }
 
+TEST_CASE("culprits: a function that V8 inlined while the process ran is put back") {
+  // `visit` is inlined from snapshot 4 on, and `handle` allocates as before.
+  const auto series = [](const char* producer, std::size_t last_of_visit) {
+    TextOptions options;
+    options.facts.producer = producer;
+    return told_series(
+        10,
+        [&](std::size_t i) {
+          const auto kib = [](std::size_t n) { return static_cast<long long>(n << 20U); };
+          const std::size_t before = std::min(i, last_of_visit);
+          return row("main@m.js;serve@app.js;visit@app.js;keep@node_modules/kept/index.js", kib(before + 1), 10) +
+                 (i > 3 ? row("main@m.js;serve@app.js;keep@node_modules/kept/index.js", kib(i - 3), 10) : "") +
+                 row("main@m.js;serve@app.js;handle@app.js", kib(9), 10);
+        },
+        options);
+  };
+  const TrendReport inlined = series("node", 3);
+  const Culprit& found = story_of(inlined).culprits.at(0);
+  CHECK(path_of(found.path) == "serve > visit");
+  CHECK(found.value.growth() == 9 << 20);
+  CHECK(found.inlined == 6 << 20);
+  std::string said;
+  for (const Span& span : story_of(inlined).also.at(0)) said += span.text;
+  CHECK(said == "V8 inlined visit: the stacks of 6.00\u00a0MiB do not show it");
+  // A caller that goes on is no other call, and other runtimes record what is inlined.
+  CHECK(story_of(series("node", 9)).culprits.at(0).inlined == 0);
+  CHECK(story_of(series("go", 3)).culprits.at(0).inlined == 0);
+}
+
 TEST_CASE("culprits: none where nothing grew, and why") {
   const GrowthReport same = told("main;a 5 1\n", "main;a 5 1\n");
   CHECK(story_of(same).culprits.empty());
