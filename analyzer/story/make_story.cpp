@@ -25,9 +25,9 @@ constexpr double kStays = 0.5;  // of a part's growth: less of it in all of its 
 constexpr double kMostUnnamed = 0.5;  // of all growth: so much without a stack is said first
 
 /// Takes out parts whose function as a whole did not grow, or fall: what one of its stacks gained another one lost, as
-/// where a compiler inlines its callees from a moment on. Returns what they claimed.
-double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
-  double moved = 0;
+/// where a compiler inlines its callees from a moment on. Returns their paths.
+std::vector<std::uint32_t> drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
+  std::vector<std::uint32_t> moved;
   if (parts.empty()) return moved;
   std::vector<double> net(paths.function_count(), 0);
   for (const GrowthPath& path : paths.all()) {
@@ -38,7 +38,7 @@ double drop_moved(const GrowthPaths& paths, std::vector<Part>& parts) {
     double claimed = 0;
     for (const std::uint32_t p : part.paths) claimed += static_cast<double>(paths[p].growth);
     const bool is_moved = claimed != 0 && net[part.function] / claimed < kStays;
-    if (is_moved) moved += claimed;
+    if (is_moved) moved.insert(moved.end(), part.paths.begin(), part.paths.end());
     return is_moved;
   });
   return moved;
@@ -62,14 +62,16 @@ void add_growing(const Evidence& evidence, const Weights& weights, std::vector<P
   std::move(more.begin(), more.end(), std::back_inserter(parts));
 }
 
-/// `moved`: gets the growth of parts that are left out because their function did not grow.
+/// `moved`: gets the paths of parts that are left out because their function did not grow.
 std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weights, double whole,
-                                  std::int64_t* moved = nullptr) {
+                                  std::vector<std::uint32_t>* moved = nullptr) {
   std::vector<Part> parts = evidence.paths.are_types() ? find_types(evidence.paths, evidence.explained, weights)
                                                        : find_parts(evidence.paths, weights);
-  if (!evidence.paths.are_types()) add_growing(evidence, weights, parts);
-  const double dropped = evidence.paths.are_types() ? 0 : drop_moved(evidence.paths, parts);
-  if (moved != nullptr) *moved = std::llround(dropped);
+  if (!evidence.paths.are_types()) {
+    add_growing(evidence, weights, parts);
+    std::vector<std::uint32_t> dropped = drop_moved(evidence.paths, parts);
+    if (moved != nullptr) *moved = std::move(dropped);
+  }
   if (parts.size() > 2 * kMostCulprits) parts.resize(2 * kMostCulprits);
   std::vector<Culprit> out(parts.size());
   for_each_parallel(parts.size(), evidence.paths.size(),
@@ -182,7 +184,9 @@ Event unnamed_event(const GrowthPaths& paths, double unnamed) {
           prose_of(text(unnamed), " of ", text(grew), ", ", percent_of(unnamed / grew))};
 }
 
-void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
+/// Returns the paths that grew by what others of the same functions lost.
+std::vector<std::uint32_t> fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
+  std::vector<std::uint32_t> moved;
   const Explained& explained = evidence.explained;
   story.judged = explained.judged;
   story.explained = growth_of(evidence.paths, explained.growing);
@@ -191,7 +195,7 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
   constexpr std::size_t kTasks = 5;
   for_each_parallel(kTasks, evidence.paths.size(), [&](std::size_t task) {
     switch (task) {
-      case 0: story.culprits = describe_all(evidence, explained.growing, grew, &story.moved); break;
+      case 0: story.culprits = describe_all(evidence, explained.growing, grew, &moved); break;
       case 1:
         if (explained.judged) story.levelled = describe_all(evidence, explained.levelled, grew);
         break;
@@ -218,13 +222,15 @@ void fill(Story& story, const GrowthReport& report, const Evidence& evidence) {
                 [&](const Culprit& c) { return c.share < kWorthSaying || c.verdict.minor || is_said(c); });
   if (story.levelled.size() > kMostOthers) story.levelled.resize(kMostOthers);
   if (story.freed.size() > kMostOthers) story.freed.resize(kMostOthers);
-  for (std::size_t p = 0; p < evidence.paths.size(); ++p) {
-    if (explained.moved[p] != 0) story.moved += evidence.paths[p].growth;
+  for (std::uint32_t p = 0; p < evidence.paths.size(); ++p) {
+    if (explained.moved[p] != 0) moved.push_back(p);
   }
+  for (const std::uint32_t p : moved) story.moved += evidence.paths[p].growth;
   for (const Culprit& culprit : story.culprits) {
     if (document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
       story.verdict = culprit.verdict.word;
   }
+  return moved;
 }
 
 /// The last function that all paths share above their ends.
@@ -264,10 +270,7 @@ std::vector<std::uint32_t> tell_since(std::size_t first, GrowthReport& report, s
     GrowthPaths paths(*stacks);
     const SumJudge judge(*stacks, axis);
     const Explained explained = explain(paths, judge, verdicts);
-    for (std::size_t p = 0; p < paths.size(); ++p) {
-      if (explained.moved[p] != 0) std::ranges::copy(paths.rows(paths[p]), std::back_inserter(moved));
-    }
-    fill(*story, *stacks, {paths, judge, explained});
+    moved = paths.rows(fill(*story, *stacks, {paths, judge, explained}));
     if (const double bytes = unnamed_growth(paths); bytes > kMostUnnamed * static_cast<double>(stacks->grew))
       unnamed = unnamed_event(paths, bytes);
   }

@@ -62,6 +62,13 @@ std::string short_type(std::string_view type) {
   return std::string(without_package(type));
 }
 
+/// "(Stack roots)" of "(Stack roots) (synthetic)".
+std::string without_kind(std::string holder) {
+  constexpr std::string_view kKind = " (synthetic)";
+  if (const std::size_t at = holder.find(kKind); at != std::string::npos) holder.erase(at, kKind.size());
+  return holder;
+}
+
 /// "keeps 3 600 more Order, in 8 of 8 steps".
 Prose pace_of(const Owner& owner, const Culprit& culprit) {
   Writer text;
@@ -78,7 +85,7 @@ Prose pace_of(const Owner& owner, const Culprit& culprit) {
 void name(const Owner& owner, Culprit& culprit) {
   Writer holder;
   if (owner.detached_type.empty()) {
-    holder.name(owner.holder);
+    holder.name(without_kind(owner.holder));
   } else {
     (holder << "detached DOM ")
         .name(std::string_view(owner.detached_type).substr(0, owner.detached_type.rfind(" (native)")));
@@ -91,15 +98,13 @@ void name(const Owner& owner, Culprit& culprit) {
   culprit.text.pace = pace_of(owner, culprit);
 }
 
-Culprit culprit_of(const Owner& owner, const TypeRows& types, const SumJudge& judge, const GrowthReport& report) {
+Culprit culprit_of(const Owner& owner, const TypeRows& types, const SumJudge& judge, double whole) {
   Culprit out;
   out.is_owner = true;
   out.own = owner.own;
   out.value = owner.retained;
   out.objects = owner.held;
-  out.share = report.grew > 0
-                  ? std::min(1.0, static_cast<double>(owner.retained.growth()) / static_cast<double>(report.grew))
-                  : 0;
+  out.share = whole > 0 ? std::min(1.0, static_cast<double>(owner.retained.growth()) / whole) : 0;
   for (const std::string& type : owner.types) {
     if (const auto row = types.find(type)) out.rows.push_back(*row);
   }
@@ -164,12 +169,14 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   std::vector<Culprit> found;
   double all = 0;
   for (const Owner& owner : owners.owners) all += static_cast<double>(owner.retained.growth());
+  // Objects of one type that came here and went there show in what their owners gained, not in the type's growth.
+  const double whole = std::max(all, static_cast<double>(types_report->grew));
   for (const Owner& owner : owners.owners) {
     const std::optional<std::uint32_t> held = types.find(owner.type);
     const bool holds_climbing =
         held && std::any_of(climbing.begin(), climbing.end(), [&](const Culprit& c) { return holds(c.rows, *held); });
     if (static_cast<double>(owner.retained.growth()) < kLeastShare * all && !holds_climbing) continue;
-    found.push_back(culprit_of(owner, types, judge, *types_report));
+    found.push_back(culprit_of(owner, types, judge, whole));
   }
   if (found.empty()) return;
   for (Culprit& type : climbing) {
@@ -197,7 +204,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     found.erase(end, found.end());
   }
   story->culprits = std::move(found);
-  story->explained = static_cast<double>(types_report->grew);
+  story->explained = whole;
   story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
   story->verdict = story->culprits.front().verdict.word;
   story->judged = false;

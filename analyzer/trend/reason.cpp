@@ -62,12 +62,12 @@ std::string reason_growing(const Findings& found, std::string_view unit) {
   const std::size_t half = found.values.size() / 2;
   const double early = slope_of(found.values.first(half), std::span(found.fit->tables->place).first(half));
   const bool everywhere = found.keeps_pace() && early >= .5 * found.fit->slope;
-  const std::string where =
-      found.stairs
-          ? concat(", in ", found.fit->cuts.size(), " even jumps, the last at snapshot ", found.fit->cuts.back() + 1)
-      : everywhere ? concat(found.unlisted ? ", steady over the " : ", steady over all ", found.values.size(),
-                            found.unlisted ? " snapshots that list it" : " snapshots")
-                   : concat(", +", amount(found.late_slope, unit), " in its last half");
+  const std::string where = found.stairs ? concat(", in ", found.fit->cuts.size(), " even jumps, the last at snapshot ",
+                                                  found.index[found.fit->cuts.back()] + 1)
+                            : everywhere
+                                ? concat(found.unlisted ? ", steady over the " : ", steady over all ",
+                                         found.values.size(), found.unlisted ? " snapshots that list it" : " snapshots")
+                                : concat(", +", amount(found.late_slope, unit), " in its last half");
   return concat("+", pace_text(slope, unit), where, cycle_text(found), "; ", p_text(found.p_of(Group::climbing)),
                 spikes_text(found));
 }
@@ -100,7 +100,7 @@ std::string reason_step(const Findings& found, std::string_view unit) {
   const std::string what = cuts.size() == 1
                                ? std::string(jump > 0 ? "one jump of " : "one drop of ")
                                : concat(cuts.size(), jump > 0 ? " jumps, the last of " : " jumps, the last a drop of ");
-  return concat(what, amount(std::abs(jump), unit), " at snapshot ", last + 1,
+  return concat(what, amount(std::abs(jump), unit), " at snapshot ", found.index[last] + 1,
                 last + 1 < values.size() ? ", level since" : ", the last", spikes_text(found));
 }
 

@@ -18,6 +18,7 @@ struct Findings {
   std::span<const double> values;  ///< without spikes
   const Fit* fit = nullptr;
   double floor = 0;
+  std::span<const std::size_t> index;  ///< of each value in the series
   std::size_t spikes = 0;
   std::size_t waves = 0;  ///< that were taken out
   std::array<double, kGroups> p{};

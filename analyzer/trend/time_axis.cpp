@@ -115,7 +115,7 @@ TimeAxis time_axis(const SeriesReport& series) {
     axis.places = in_steps(axis.seconds);
     axis.note = "snapshots are missing in between: judged at the times of those that are there";
   } else {
-    axis.note = "snapshots were taken at uneven times: judged by their order, growth an hour is an average";
+    axis.note = "snapshots were taken at uneven times: judged by their order";
   }
   return axis;
 }

@@ -108,9 +108,10 @@ double known_variance(std::span<const double> values, const PointError& error) {
 
 /// A part of a series that is judged: its known values, from some point on.
 struct Part {
-  std::span<double> values;  // spikes are taken out in place
-  std::span<double> places;  // in steps; empty: one step apart
-  bool came = false;         // the series was 0 before: a step is one of the part's own
+  std::span<double> values;            // spikes are taken out in place
+  std::span<double> places;            // in steps; empty: one step apart
+  std::span<const std::size_t> index;  // of each in the series
+  bool came = false;                   // the series was 0 before: a step is one of the part's own
 };
 
 /// The places as the tables take them, from 0 to values.size() - 1. Returns how many steps one of them stands for.
@@ -124,6 +125,7 @@ double to_places(std::span<double> places) {
 /// A series as it is judged once: values without spikes, and what was taken out of them.
 struct Look {
   std::span<const double> values;
+  std::span<const std::size_t> index;  // of each in the series
   const Tables& tables;
   double stretch = 1;
   std::size_t spikes = 0, waves = 0;
@@ -133,6 +135,7 @@ struct Look {
 bool look_at(const Look& look, const Points& points, Fit& fit, Verdict& verdict) {
   Findings found = find_out(look.values, look.tables, look.stretch, known_variance(look.values, points.error),
                             points.error.sample, points.floor, fit);
+  found.index = look.index;
   found.spikes = look.spikes;
   found.waves = look.waves;
   found.unlisted = std::ranges::count(points.known, 0) > 0;
@@ -151,13 +154,14 @@ bool look_at(const Look& look, const Points& points, Fit& fit, Verdict& verdict)
 void look_after_start(Part part, std::size_t start, const Look& all, const Points& points, Fit& fit, Verdict& verdict) {
   const std::size_t count = part.values.size();
   if (start == 0 || start > count / kStartShare || count - start < kJudgedFrom * 2) return;
-  const Part rest{part.values.subspan(start), part.places.empty() ? part.places : part.places.subspan(start)};
+  const Part rest{part.values.subspan(start), part.places.empty() ? part.places : part.places.subspan(start),
+                  part.index.subspan(start)};
   const auto [least, most] = std::minmax_element(rest.values.begin(), rest.values.end());
   if (*most <= *least || *most - *least < points.floor) return;
   const double stretch = rest.places.empty() ? 1 : to_places(rest.places);
   Verdict later;
-  look_at({rest.values, Tables::of(rest.values.size(), rest.places), all.stretch * stretch, all.spikes, 0}, points, fit,
-          later);
+  look_at({rest.values, rest.index, Tables::of(rest.values.size(), rest.places), all.stretch * stretch, all.spikes, 0},
+          points, fit, later);
   if (later.word != "GROWING") return;
   later.reason = concat(later.reason, "; the first ", start, " are a start-up");
   verdict = std::move(later);
@@ -176,7 +180,7 @@ void judge_shapes(Part part, const Points& points, Verdict& verdict) {
   const double stretch = part.came ? 1 : steps;
   const Tables& tables = Tables::of(values.size(), part.places);
   thread_local Fit fit;
-  Look look{values, tables, stretch, spikes, 0};
+  Look look{values, part.index, tables, stretch, spikes, 0};
   const bool may_climb = look_at(look, points, fit, verdict);
   if (verdict.word == "SATURATING") return look_after_start(part, fit.knee, look, points, fit, verdict);
   if (!may_climb || verdict.word == "GROWING" || values.size() < kLong) return;
@@ -192,7 +196,7 @@ struct Chosen {
 
   Part from(std::size_t first) {
     return {std::span(values).subspan(first), places.empty() ? std::span(places) : std::span(places).subspan(first),
-            first > 0};
+            std::span(index).subspan(first), first > 0};
   }
 };
 

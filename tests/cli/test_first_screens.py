@@ -2,6 +2,7 @@
 import glob
 import os
 import re
+import tarfile
 import unittest
 
 from heaps import CliTest, INUSE, SOURCE, pprof
@@ -77,6 +78,31 @@ class FirstScreens(CliTest):
         out = self.pair([(thread, [9, 9 << 20]), (["once"], [4, 4 << 20])], [(main, [8, 8 << 20])])
         self.assertRegex(out, r"freed +once +app\.go:\d+ +-4\.00 MiB")
         self.assertNotRegex(out, r"freed +load_page")
+
+    def test_a_jump_is_told_by_the_snapshot_of_the_series(self):
+        out = self.screen("trend", *sorted(glob.glob(os.path.join(SOURCE, "tests", "real", "cases", "go-ristretto-expiration-map", "leak", "*"))))
+        self.assertRegex(out, r"STEP +main\.saveSession .* one jump of 4\.58 MiB at snapshot 12\n")
+
+    def test_no_stack_is_growing_where_its_function_only_moved(self):
+        def heap(step):
+            inlined = [(["work", "serve"], [step + 1, (step + 1) << 20])]
+            return inlined + [(["make", "work", "serve"], [20 - step, (20 - step) << 20]), (["rest"], [1, 1 << 20])]
+        out = self.screen("trend", *[self.write(f"{step:02}.pb.gz", pprof(INUSE, heap(step))) for step in range(12)])
+        self.assertIn("culprits  none: stacks grew by what others of the same function lost", out)
+        self.assertNotIn("GROWING", out)
+
+    def test_owners_hold_no_more_than_all_growth(self):
+        with tarfile.open(os.path.join(SOURCE, "tests", "real", "cases", "node-inflight-lookups", "series.tar.xz")) as archive:
+            archive.extractall(self.folder)
+        out = self.screen("trend", *sorted(glob.glob(os.path.join(self.folder, "control", "*"))))
+        shares = [int(share) for share in re.findall(r"^(?:growth|NEW) .* (\d+) %  keeps", out, re.M)]
+        self.assertEqual(len(shares), 5)
+        self.assertLessEqual(sum(shares), 100)
+        self.assertNotIn("(synthetic)", out)
+
+    def test_nothing_is_said_of_an_hour_where_no_figure_is_an_hours(self):
+        out = self.screen("trend", *sorted(glob.glob(os.path.join(SOURCE, "tests", "real", "cases", "go-pond-groups", "leak", "*"))))
+        self.assertRegex(out, r"times +snapshots were taken at uneven times: judged by their order\n")
 
     def test_less_reserved_than_in_use_is_no_figure(self):
         out = self.screen("top", os.path.join(DATA, "torch_cuda", "mosaic-random-output.pickle"))

@@ -165,6 +165,8 @@ TEST_CASE("verdict: reasons say what was seen, in the unit of the values") {
         "rising, but 5 snapshots are too few to be sure; p > 0.99 from few points");
   CHECK(reason({100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}) ==
         "one jump of 40 B at snapshot 5, level since");
+  CHECK(reason({0, 0, 100, 101, 99, 100, 140, 141, 139, 140, 141, 140, 139, 140}) ==
+        "one jump of 40 B at snapshot 7, level since; first there at snapshot 3");
   CHECK(reason(joined({16, 32, 64, 64, 128, 128, 128, 128}, repeated({256}, 8))) ==
         "4 jumps, each doubling: a table that resizes");
   CHECK(reason({100, 130, 146, 153, 157, 159, 160, 160, 161, 160, 160, 161}) ==
