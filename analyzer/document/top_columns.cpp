@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "analyzer/document/match_words.hpp"
+
 namespace snapdiff::document {
 namespace {
 
@@ -83,7 +85,7 @@ constexpr std::array kTopScreen = std::to_array<Place<TopLine>>(
      {.column = &kCumulativeShare, .width = 5, .when = flat_first},
      {.column = &kTopObjects, .width = 8, .gap = "  ", .when = counts_objects},
      {.column = &kTopSite, .width = 18, .gap = "  ", .right = false, .quiet = true, .when = [](const TopView& view) {
-        return in_stacks(view) && view.wide;
+        return in_stacks(view) && view.wide && !lists_types(view.report);
       }}});
 
 constexpr std::array kTopMarkdown = std::to_array<Place<TopLine>>({{.column = &kTopValue, .when = in_stacks},

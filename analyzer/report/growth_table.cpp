@@ -6,6 +6,7 @@
 
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/document/growth_columns.hpp"
+#include "analyzer/document/match_words.hpp"
 #include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
@@ -78,7 +79,7 @@ class GrowthSheet {
   }
 
   std::string markdown() {
-    Sheet sheet(view_.grouped() ? std::string(to_text(report_.options.by)) : "stack (leaf first)");
+    Sheet sheet(std::string(view_.grouped() ? to_text(report_.options.by) : document::row_title(report_)));
     add_columns(sheet, document::growth_markdown(of_trend()), lines_, series_title(), {report_.unit, glyphs_, true});
     const std::vector<std::string> names = row_texts(report_, selection_.rows, kMarkdownName, glyphs_);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -101,7 +102,7 @@ class GrowthSheet {
     if (report_.options.by == GroupBy::label) return printable(report_.options.label_key, style_.utf8);
     if (view_.grouped()) return std::string(to_text(report_.options.by));
     const bool marked = std::ranges::any_of(lines_, [&](const GrowthLine& line) { return is_noise(line); });
-    return marked ? "stack (leaf first; ~ within error)" : "stack (leaf first)";
+    return marked ? "stack (leaf first; ~ within error)" : std::string(document::row_title(report_));
   }
 
   /// Growth of a row that may be chance; a trend says so by its verdicts.

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "analyzer/base/number_text.hpp"
+#include "analyzer/document/match_words.hpp"
 #include "analyzer/document/top_columns.hpp"
 #include "analyzer/report/cells.hpp"
 #include "analyzer/report/frame_names.hpp"
@@ -38,7 +39,7 @@ class TopSheet {
   std::string text() {
     view_.wide = style_.width >= kWide;
     view_.cumulative_leads = style_.cumulative;
-    Sheet sheet(view_.grouped() ? group_name() : "stack (leaf first)", style_.thousands);
+    Sheet sheet(view_.grouped() ? group_name() : std::string(document::row_title(report_)), style_.thousands);
     add_columns(sheet, document::top_screen(), lines_, "", {report_.unit, glyphs_});
     for (std::size_t i = selection_.rows.size(); i < lines_.size(); ++i) sheet.rows()[i].last = lines_[i].name;
     sheet.call(names(sheet.rest_width(style_.width)));
@@ -46,7 +47,7 @@ class TopSheet {
   }
 
   std::string markdown() {
-    Sheet sheet(view_.grouped() ? std::string(to_text(report_.options.by)) : "stack (leaf first)");
+    Sheet sheet(std::string(view_.grouped() ? to_text(report_.options.by) : document::row_title(report_)));
     add_columns(sheet, document::top_markdown(), lines_, "", {report_.unit, glyphs_, true});
     for (std::size_t i = 0; i < lines_.size(); ++i) sheet.rows()[i].last = markdown_name(lines_[i]);
     return sheet.markdown();

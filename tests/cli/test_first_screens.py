@@ -62,6 +62,9 @@ class FirstScreens(CliTest):
         before, after = [("app.Order", 10, 240), ("[B", 4000, 96000)], [("app.Order", 5000, 120000), ("[B", 4000, 96000)]
         out = self.screen("diff", self.write("1.histo", histogram(*before)), self.write("2.histo", histogram(*after)))
         self.assertIn("matched   100 % of bytes by type; exact", out)
+        for screen in (out, self.screen("trend", "1.histo", "2.histo", "2.histo"), self.screen("2.histo")):
+            self.assertRegex(screen, r" type\n")
+            self.assertNotIn("stack", screen)
 
     def test_nothing_that_both_have_is_not_a_match(self):
         out = self.pair([(["old"], [1, 5 << 20])], [(["new"], [1, 6 << 20])])
