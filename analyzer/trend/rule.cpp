@@ -297,7 +297,8 @@ Findings find_out(std::span<const double> values, const Tables& tables, double s
   const double late = slope_of(values.last(half), std::span(tables.place).last(half));
   found.late_slope = late / stretch;
   found.slowing = slows_down(values, fit, found.best, late / fit.slope);
-  if (sample > 0) weigh_sampling(sample, found);
+  found.sampled = sample > 0;
+  if (found.sampled) weigh_sampling(sample, found);
   return found;
 }
 

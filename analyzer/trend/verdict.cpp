@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kHarmless = .8;  // odds of step and warm-up together
 constexpr double kNoisy = .02;    // residual sd as a share of the level
+constexpr double kSampledPace =
+    .1;  // of the slope; survivors keep their samples, so chance scatters less than it drifts
 
 constexpr std::size_t kStartShare = 4;  // of the series: a warm-up ends before three quarters of it
 
@@ -80,7 +82,8 @@ std::optional<Said> climbing_leads(const Findings& found, std::string_view unit)
 /// `verdict`: with its band. A row that may be level by its band is not GROWING, whatever the odds.
 Said choose_word(const Findings& found, std::string_view unit, const Verdict& verdict) {
   const double climbing = found.p_of(Group::climbing);
-  const bool climbs = found.matters && verdict.slope_low > 0 && found.kept && !found.slowing && !found.by_chance;
+  const bool climbs = found.matters && verdict.slope_low > (found.sampled ? kSampledPace * found.slope : 0) &&
+                      found.kept && !found.slowing && !found.by_chance;
   if (found.values.size() >= kJudgedFrom && climbing >= found.wanted && climbs)
     return {"GROWING", reason_growing(found, unit)};
   if (found.leads(Group::climbing)) {
