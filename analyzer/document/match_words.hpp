@@ -10,7 +10,7 @@ namespace snapdiff::document {
 bool lists_types(const GrowthReport& report);
 bool lists_types(const TopReport& report);
 
-/// What a table for people calls rows that are not grouped: "stack (leaf first)", "type".
+/// The title of rows that are not grouped, in tables for people: "stack (leaf first)" or "type".
 template <class Report>
 std::string_view row_title(const Report& report) {
   return lists_types(report) ? "type" : "stack (leaf first)";

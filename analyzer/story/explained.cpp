@@ -82,9 +82,10 @@ Weights weights_of(const GrowthPaths& paths, const std::vector<std::uint8_t>& ch
 /// A set of paths that may be one leak though none of them looks like one: what one function allocates, directly or
 /// for certain callers, over several threads, recursion depths, call sites.
 struct FunctionSum {
-  std::uint32_t function = 0;        ///< that all of them end in, or that calls what they end in
+  std::uint32_t function = 0;        ///< that all of them run through, or end in below the same callers
   std::vector<std::uint32_t> paths;  ///< ascending
   double current = 0;                ///< bytes at the end
+  std::uint64_t hash = 0;            ///< of the paths
   std::vector<double> values;        ///< at each snapshot
   Verdict verdict;
 };
@@ -94,23 +95,44 @@ constexpr std::size_t kMostSums = 20'000;
 /// Of all sums that are made at a time.
 constexpr std::size_t kRowsAtOnce = 4'000'000;
 
-/// Sets of two paths or more that end in the same functions, each once: the leaf first, then with its caller, and so
-/// on.
-std::vector<FunctionSum> sums_by_last_functions(const GrowthPaths& paths, const SumJudge& judge) {
+/// Sets of two paths or more whose range is large together, each once.
+struct Sums {
+  std::vector<FunctionSum> all;
+  std::unordered_set<std::uint64_t> known;  ///< hashes of their paths
+
+  bool add(FunctionSum&& sum) {
+    const bool is_new = all.size() < kMostSums && known.insert(sum.hash).second;
+    if (is_new) all.push_back(std::move(sum));
+    return is_new;
+  }
+  /// Returns whether they are two or more, and large.
+  bool add(std::uint32_t function, const std::vector<std::uint32_t>& some, const GrowthPaths& paths,
+           const std::vector<double>& range, double floor) {
+    FunctionSum sum{function, some, 0, some.size(), {}, {}};
+    double moved = 0;
+    for (const std::uint32_t p : some) {
+      moved += range[p];
+      sum.current += paths[p].current;
+      sum.hash += mix64(p + 1);
+    }
+    if (some.size() < 2 || moved < floor) return false;
+    add(std::move(sum));
+    return true;
+  }
+};
+
+/// Everything that ends in the same functions: the leaf first, then with its caller, and so on.
+void add_by_last_functions(const GrowthPaths& paths, const std::vector<double>& range, double floor, Sums& sums) {
   struct Group {
     std::vector<std::uint32_t> paths;
     std::size_t depth = 0;
   };
-  std::vector<double> range(paths.size(), 0);
   std::vector<Group> open(1);
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
-    for (const std::uint32_t row : paths.rows(paths[p])) range[p] += judge.range(row);
     if (range[p] > 0) open[0].paths.push_back(p);
   }
-  std::vector<FunctionSum> sums;
-  std::unordered_set<std::uint64_t> known;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> next;
-  while (!open.empty() && sums.size() < kMostSums) {
+  while (!open.empty() && sums.all.size() < kMostSums) {
     const Group group = std::move(open.back());
     open.pop_back();
     next.clear();
@@ -119,31 +141,43 @@ std::vector<FunctionSum> sums_by_last_functions(const GrowthPaths& paths, const 
       if (group.depth < functions.size()) next[functions[functions.size() - 1 - group.depth]].push_back(p);
     }
     for (auto& [function, below] : next) {
-      FunctionSum sum;
-      double moved = 0;
-      std::uint64_t hash = below.size();
-      for (const std::uint32_t p : below) {
-        moved += range[p];
-        sum.current += paths[p].current;
-        hash += mix64(p + 1);
-      }
-      if (below.size() < 2 || moved < judge.floor()) continue;
-      if (known.insert(hash).second) {
-        sum.function = function;
-        sum.paths = below;
-        sums.push_back(std::move(sum));
-      }
-      open.push_back({std::move(below), group.depth + 1});
+      if (sums.add(function, below, paths, range, floor)) open.push_back({std::move(below), group.depth + 1});
     }
   }
-  return sums;
 }
 
-/// Those of them that are GROWING as a whole, the most specific (fewest bytes at the end) first. Only those that
-/// `is_wanted` are judged, which takes far longer than to ask; it is asked by several threads.
+void add_by_function(const GrowthPaths& paths, const std::vector<double>& range, double floor, Sums& sums) {
+  std::vector<double> of_function(paths.function_count(), 0);
+  std::vector<std::vector<std::uint32_t>> through(paths.function_count());
+  const auto for_each = [&](const auto& visit) {
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      if (range[p] <= 0) continue;
+      for (const std::uint32_t function : paths.functions(paths[p])) visit(p, function);
+    }
+  };
+  for_each([&](std::uint32_t p, std::uint32_t function) { of_function[function] += range[p]; });
+  for_each([&](std::uint32_t p, std::uint32_t function) {
+    if (of_function[function] >= floor) through[function].push_back(p);
+  });
+  for (std::uint32_t function = 0; function < through.size(); ++function)
+    sums.add(function, through[function], paths, range, floor);
+}
+
+/// The sums that are GROWING as a whole, the most specific (fewest bytes at the end) first. Only those that `is_wanted`
+/// are judged, which takes far longer than to ask; it is asked by several threads.
 std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
                                       const std::function<bool(const FunctionSum&)>& is_wanted) {
-  std::vector<FunctionSum> sums = sums_by_last_functions(paths, judge);
+  std::vector<double> range(paths.size(), 0);
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    for (const std::uint32_t row : paths.rows(paths[p])) range[p] += judge.range(row);
+  }
+  Sums by_end, by_function;
+  for_each_parallel(2, paths.size(), [&](std::size_t i) {
+    i == 0 ? add_by_last_functions(paths, range, judge.floor(), by_end)
+           : add_by_function(paths, range, judge.floor(), by_function);
+  });
+  for (FunctionSum& sum : by_function.all) by_end.add(std::move(sum));
+  std::vector<FunctionSum> sums = std::move(by_end.all);
   std::vector<std::uint8_t> wanted(sums.size());
   for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) { wanted[i] = is_wanted(sums[i]) ? 1 : 0; });
   for (std::size_t i = 0; i < sums.size();) {

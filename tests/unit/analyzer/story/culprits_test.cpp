@@ -144,7 +144,7 @@ TEST_CASE("culprits: a function that V8 inlined while the process ran is put bac
   std::string said;
   for (const Span& span : story_of(inlined).also.at(0)) said += span.text;
   CHECK(said == "V8 inlined visit: the stacks of 6.00\u00a0MiB do not show it");
-  // A caller that goes on is no other call, and other runtimes record what is inlined.
+  // A caller that still allocates was not inlined; other runtimes record inlined functions.
   CHECK(story_of(series("node", 9)).culprits.at(0).inlined == 0);
   CHECK(story_of(series("go", 3)).culprits.at(0).inlined == 0);
 }
