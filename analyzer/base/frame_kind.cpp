@@ -68,7 +68,6 @@ class RuleIndex {
   /// The kind that the first rule gives which fits and is one of `wanted`.
   std::optional<FrameKind> find(std::string_view text, std::initializer_list<Where> wanted) const {
     if (text.empty()) return std::nullopt;
-    const std::string_view base = base_name(text);
     std::size_t best = rules_.size();
     for (const Where where : wanted) {
       switch (where) {
@@ -82,15 +81,18 @@ class RuleIndex {
           look(where, text.back(), best, [&](std::string_view rule) { return text.ends_with(rule); });
           break;
         case Where::file_base:
-          if (!base.empty()) look(where, base.front(), best, [&](std::string_view rule) { return base == rule; });
+          if (const std::string_view base = base_name(text); !base.empty())
+            look(where, base.front(), best, [&](std::string_view rule) { return base == rule; });
           break;
         case Where::module_base:
-          if (!base.empty())
+          if (const std::string_view base = base_name(text); !base.empty())
             look(where, base.front(), best, [&](std::string_view rule) { return base.starts_with(rule); });
           break;
         case Where::file_part:
           for (std::size_t i = 1; i < text.size(); ++i)
-            look(where, text[i], best, [&](std::string_view rule) { return text.substr(i - 1).starts_with(rule); });
+            look(where, text[i], best, [&](std::string_view rule) {
+              return rule.front() == text[i - 1] && text.substr(i - 1).starts_with(rule);
+            });
           break;
       }
     }
