@@ -267,6 +267,7 @@ InputOptions input_options(const ReadOptions& options) {
   InputOptions out;
   if (options.max_input_bytes != 0) out.max_input_bytes = options.max_input_bytes;
   out.progress = options.progress;
+  out.hash = options.hash;
   return out;
 }
 

@@ -24,6 +24,7 @@ struct ReadOptions : ReadRequest {
   std::uint64_t max_input_bytes = 0;  ///< of decompressed bytes; 0 = 64 GiB
   /// Called now and then with (compressed bytes read so far, size of the file); may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
+  bool hash = true;     ///< false: SourceFacts::sha256 is not asked for
   bool strict = false;  ///< stop at the first thing that reading would drop, where the format can know it
 };
 

@@ -1,6 +1,9 @@
+#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "analyzer/cli/addresses.hpp"
@@ -62,6 +65,14 @@ int show_single(const session::Compared& compared, const Options& options, const
   return tell_notes(compared.loaded, options);
 }
 
+/// Whether the operands are other than two files of different sizes: then some may come from equal bytes.
+bool may_be_equal(const std::vector<std::string>& operands) {
+  if (operands.size() != 2) return true;
+  std::array<std::error_code, 2> failed;
+  const auto first = std::filesystem::file_size(operands[0], failed[0]);
+  return first == std::filesystem::file_size(operands[1], failed[1]) || failed[0] || failed[1];
+}
+
 }  // namespace
 
 int run_diff(const Arguments& arguments) {
@@ -89,6 +100,8 @@ int run_diff(const Arguments& arguments) {
   if (picture) check_drawing(*picture);
   const Terminal terminal = look_at_terminal(options.no_color);
   const report::Style style = style_of(options, terminal);
+  options.needs_hashes = picture || style.form != report::Form::text ||
+                         !session::choose_store(options.db).in_memory() || may_be_equal(options.operands);
   const session::Compared compared =
       open_compared(options, terminal, session::Fallback::snapshots,
                     options.operands.size() <= 2 || picture ? store::Parts::allocator : store::Parts::rows);

@@ -26,6 +26,7 @@ int run_top(const Arguments& arguments) {
 
   const Terminal terminal = look_at_terminal(options.no_color);
   const Question asked = understand(options, terminal);
+  options.needs_hashes = asked.style.form != report::Form::text;
   const Loaded loaded = value_or_throw(
       session::load_operands(asked.operands, request_of(options, terminal), false, store::Parts::allocator));
   if (loaded.snapshots.size() != 1) {

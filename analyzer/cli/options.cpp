@@ -165,6 +165,7 @@ session::Request request_of(const Options& options, const Terminal& terminal) {
   request.sysroot = options.sysroot;
   request.demangle = value_of(kDemangleWords, options.demangle).value_or(Demangle::full);
   request.debuginfod = options.debuginfod;
+  request.hash = options.needs_hashes;
   request.watch = watch_of(terminal);
   return request;
 }

@@ -55,7 +55,8 @@ struct Options {
   std::optional<std::chrono::milliseconds> every;  ///< between two snapshots of an address
   std::optional<std::size_t> count;                ///< how many
   std::int64_t timeout_seconds = 60;
-  std::string into;  ///< folder for what is fetched
+  std::string into;          ///< folder for what is fetched
+  bool needs_hashes = true;  ///< of files: set by the command, where its answer says or keeps none
 };
 
 /// Which groups of options a command takes.

@@ -8,17 +8,19 @@ namespace snapdiff::objects {
 
 std::uint32_t OwnerPlaces::child(std::uint32_t parent, std::uint32_t type) {
   if (parent != 0 && places_[parent].type == type) return parent;
+  std::uint32_t& recent = recent_.row(parent, type, 0);
+  if (recent != RecentRows::kAbsent) return recent;
   const std::uint64_t hash = mix64((std::uint64_t{parent} << 32) | type);
   const std::uint32_t found =
       index_.find(hash, [&](std::uint32_t p) { return places_[p].parent == parent && places_[p].type == type; });
-  if (found != HashIndex::kAbsent) return found;
+  if (found != HashIndex::kAbsent) return recent = found;
   const std::uint32_t made = size();
   Place place;
   place.parent = parent;
   place.type = type;
   places_.push_back(place);
   index_.insert(hash, made);
-  return made;
+  return recent = made;
 }
 
 Status OwnerPlaces::add(const SnapshotRef& ref, std::size_t side, Names& names, OwnedHeap& heap) {

@@ -46,6 +46,7 @@ class OwnerPlaces {
 
   std::vector<Place> places_;
   HashIndex index_;
+  RecentRows recent_;
 };
 
 /// Calls visit(position, net bytes) once for every object, those that it dominates first: what it retains without the

@@ -115,7 +115,13 @@ class Search {
     for (std::size_t side = first_; side < 2; ++side) {
       for_each_net(heaps_[side], [&](std::size_t at, std::int64_t net) {
         const std::uint32_t row = candidate_[heaps_[side].place[at]];
-        if (row != kNone) sizes[row][side].push_back(net);
+        if (row == kNone) return;
+        Sizes& of_place = sizes[row][side];
+        if (first_ == 0 || of_place.empty()) {
+          of_place.push_back(net);
+        } else {
+          of_place.front() = std::max(of_place.front(), net);  // of one heap alone the largest is asked for
+        }
       });
     }
     group_of_.assign(places_.size(), kNone);
@@ -186,6 +192,8 @@ class Search {
       const OwnedHeap& heap = heaps_[side];
       const ObjectGraph& graph = *heap.snapshot->graph;
       const std::vector<std::uint32_t>& shape_of = shapes[side] = find_shapes(*heap.snapshot, heap.roots, shapes_);
+      std::pair<std::uint32_t, std::uint32_t> last{kNone, kNone};  // group and shape of the object before
+      Part* part = nullptr;
       for_each_net(heap, [&](std::size_t at, std::int64_t net) {
         const std::uint32_t place = heap.place[at];
         const std::uint32_t group = group_of_[place];
@@ -197,7 +205,11 @@ class Search {
           if (side == 1 && (best == kNone || growth(place) > growth(best))) best = place;
         }
         if (groups_[group].place != place) return;
-        held_[{group, names_.of(shape_of[node], groups_[group].itself)}].at[side] += {1, net};
+        if (const std::pair now{group, shape_of[node]}; now != last) {
+          part = &held_[{group, names_.of(now.second, groups_[group].itself)}];
+          last = now;
+        }
+        part->at[side] += {1, net};
       });
     }
     several_.resize(groups_.size());

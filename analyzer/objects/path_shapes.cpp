@@ -97,16 +97,18 @@ std::vector<std::uint8_t> engine_types(const ObjectGraph& graph, const Dictionar
 
 std::uint32_t ShapeTree::child(std::uint32_t parent, std::uint32_t label, std::uint32_t type) {
   if (parent != 0 && shapes_[parent].label == label && shapes_[parent].type == type) return parent;
+  std::uint32_t& recent = recent_.row(parent, label, type);
+  if (recent != RecentRows::kAbsent) return recent;
   const std::uint64_t hash = step_hash(shapes_[parent].hash, names_.hash(label), names_.hash(type));
   const std::uint32_t found = index_.find(hash, [&](std::uint32_t s) {
     return shapes_[s].parent == parent && shapes_[s].label == label && shapes_[s].type == type;
   });
-  if (found != HashIndex::kAbsent) return found;
+  if (found != HashIndex::kAbsent) return recent = found;
   const std::uint32_t made = size();
   const std::uint32_t depth = shapes_[parent].depth + 1;
   shapes_.push_back({parent, label, type, depth, depth == kPathEnd ? made : shapes_[parent].start, hash});
   index_.insert(hash, made);
-  return made;
+  return recent = made;
 }
 
 std::vector<PathStep> ShapeTree::path(std::uint32_t shape, std::size_t& left_out) const {

@@ -48,6 +48,7 @@ class ShapeTree {
   Names names_;
   std::vector<Shape> shapes_;
   HashIndex index_;
+  RecentRows recent_;
   std::uint32_t index_label_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,6 +49,25 @@ inline std::vector<std::uint32_t> type_names(const ObjectGraph& graph, const Dic
 
 /// Errors: usage, where a snapshot has no graph.
 Status check_graphs(const std::vector<SnapshotRef>& snapshots);
+
+/// The rows that were found last, by three numbers: objects near each other ask for few.
+class RecentRows {
+ public:
+  static constexpr std::uint32_t kAbsent = 0xffffffffU;
+  /// Where the row of these numbers is kept: its own, or kAbsent.
+  std::uint32_t& row(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    Entry& entry = entries_[(a + b * 5 + c * 17) % entries_.size()];
+    if (entry.a != a || entry.b != b || entry.c != c) entry = {a, b, c, kAbsent};
+    return entry.row;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t a = 0, b = 0, c = 0;
+    std::uint32_t row = kAbsent;
+  };
+  std::array<Entry, 64> entries_;
+};
 
 /// Bytes of one object, 0 where the format has no sizes.
 inline std::int64_t bytes_of(const ObjectGraph& graph, std::size_t node) {

@@ -70,6 +70,7 @@ formats::ReadOptions read_options_of(const Request& request) {
   out.group_by = request.group_by;
   out.decimal_units = request.decimal_units;
   out.max_input_bytes = request.max_input_bytes;
+  out.hash = request.hash;
   return out;
 }
 

@@ -35,6 +35,7 @@ auto in_stage(const Watch& watch, const char* name, Work work) {
 struct Request : OpenOptions {
   bool debuginfod = false;  ///< addresses are named with files of the servers that withhold_debuginfod() kept aside
   bool counters = false;    ///< counters are asked for: of a file all moments that have some, with rows or without
+  bool hash = true;         ///< false: no answer says or keeps the hashes of files
   Watch watch;
 };
 

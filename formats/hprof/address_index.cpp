@@ -16,7 +16,9 @@ AddressIndex::AddressIndex(std::span<const std::uint64_t> addresses) : addresses
   if (!std::is_sorted(order_.begin(), order_.end(), less)) std::sort(order_.begin(), order_.end(), less);
   low_ = addresses[order_.front()];
   high_ = addresses[order_.back()];
-  while (((high_ - low_) >> shift_) >= addresses.size()) ++shift_;
+  // A few objects a stretch: twice the steps, and a table that stays in the cache.
+  const std::size_t most = std::max<std::size_t>(2, addresses.size() / 4);
+  while (((high_ - low_) >> shift_) >= most) ++shift_;
   begin_.assign(static_cast<std::size_t>((high_ - low_) >> shift_) + 2, 0);
   std::size_t next = 0;
   for (std::size_t stretch = 0; stretch + 1 < begin_.size(); ++stretch) {

@@ -8,7 +8,7 @@
 namespace snapdiff::formats::hprof {
 
 /// From the address of an object to its row. The rows are sorted by address once; a table of where each
-/// stretch of addresses begins makes most searches one look. 8 bytes a row, and references, which mostly stay near,
+/// stretch of addresses begins makes most searches a few looks. 5 bytes a row, and references, which mostly stay near,
 /// find their ends in the cache.
 class AddressIndex {
  public:

@@ -47,9 +47,7 @@ void HeapDump::read(const char*& p, std::uint32_t length, bool may_wrap) {
   p = p_;
 }
 
-/// Accounts for `size` bytes of the record that are about to be consumed.
-void HeapDump::need(std::uint64_t size) {
-  if (size <= left_) return;
+void HeapDump::need_wrap(std::uint64_t size) {
   if (may_wrap_) {
     left_ += kWrap;
     may_wrap_ = false;
@@ -60,34 +58,10 @@ void HeapDump::need(std::uint64_t size) {
                  record_);
 }
 
-void HeapDump::have(std::size_t size) {
-  if (!bytes_.ensure(p_, size)) truncated();
-}
-
 void HeapDump::truncated() {
   fail_malformed(
       "truncated: the input ends within a heap dump record, which has " + std::to_string(left_) + " more bytes",
       offset());
-}
-
-std::uint64_t HeapDump::read_id(const char* p) const { return id_bytes_ == 8 ? load_u8(p) : load_u4(p); }
-
-std::uint64_t HeapDump::take_id() {
-  need(id_bytes_);
-  have(id_bytes_);
-  const std::uint64_t id = read_id(p_);
-  p_ += id_bytes_;
-  left_ -= id_bytes_;
-  return id;
-}
-
-std::uint32_t HeapDump::take_u4() {
-  need(4);
-  have(4);
-  const std::uint32_t value = load_u4(p_);
-  p_ += 4;
-  left_ -= 4;
-  return value;
 }
 
 std::uint32_t HeapDump::take_u2() {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/hprof/big_endian.hpp"
 #include "formats/hprof/chunks.hpp"
 #include "formats/hprof/classes.hpp"
 #include "formats/input/byte_window.hpp"
@@ -68,12 +69,33 @@ class HeapDump {
 
  private:
   std::uint64_t offset() const { return bytes_.offset_of(p_); }
-  void need(std::uint64_t size);
-  void have(std::size_t size);
+  /// Accounts for `size` bytes of the record that are about to be consumed.
+  void need(std::uint64_t size) {
+    if (size > left_) [[unlikely]]
+      need_wrap(size);
+  }
+  void need_wrap(std::uint64_t size);
+  void have(std::size_t size) {
+    if (!bytes_.ensure(p_, size)) truncated();
+  }
   [[noreturn]] void truncated();
-  std::uint64_t read_id(const char* p) const;
-  std::uint64_t take_id();
-  std::uint32_t take_u4();
+  std::uint64_t read_id(const char* p) const { return id_bytes_ == 8 ? load_u8(p) : load_u4(p); }
+  std::uint64_t take_id() {
+    need(id_bytes_);
+    have(id_bytes_);
+    const std::uint64_t id = read_id(p_);
+    p_ += id_bytes_;
+    left_ -= id_bytes_;
+    return id;
+  }
+  std::uint32_t take_u4() {
+    need(4);
+    have(4);
+    const std::uint32_t value = load_u4(p_);
+    p_ += 4;
+    left_ -= 4;
+    return value;
+  }
   std::uint32_t take_u2();
   void skip(std::uint64_t size);
   void sub_record(std::uint8_t tag);

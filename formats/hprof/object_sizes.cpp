@@ -57,18 +57,23 @@ ModelVote::ModelVote(std::uint32_t id_bytes)
   candidates_ = id_bytes == 8 ? std::span<Candidate>(all_, kSmall + 1) : std::span<Candidate>(all_ + kSmall, 2);
 }
 
-void ModelVote::add(const Contents& of, std::uint64_t distance) {
+void ModelVote::vote(const Equals& equals) {
+  if (equals.objects == 0) return;
   for (Candidate& candidate : candidates_) {
-    const std::uint64_t size = size_of(candidate.model, of);
-    if (size == distance) {
-      ++candidate.votes;
-    } else if (size > distance) {
-      candidate.votes += kOverlap;
+    const std::uint64_t size = size_of(candidate.model, equals.of);
+    if (size == equals.distance) {
+      candidate.votes += equals.objects;
+    } else if (size > equals.distance) {
+      candidate.votes += kOverlap * equals.objects;
     }
   }
 }
 
-ObjectModel ModelVote::winner() const {
+ObjectModel ModelVote::winner() {
+  for (Equals& equals : equals_) {
+    vote(equals);
+    equals.objects = 0;
+  }
   // Gaps of a few objects fit the wider alignment by chance.
   const auto votes = [](const Candidate& c) {
     return c.model.alignment != 8 && c.votes < kEnoughVotes ? std::numeric_limits<std::int64_t>::min() : c.votes;

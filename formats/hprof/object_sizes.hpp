@@ -48,6 +48,7 @@ struct Contents {
   bool is_array = false;
   const FieldEnds* ends = nullptr;  ///< of the object's class; null for arrays
   std::uint64_t more = 0;           ///< bytes after the fields: statics of a class object
+  friend bool operator==(const Contents&, const Contents&) = default;
 };
 
 constexpr std::uint64_t size_of(const ObjectModel& model, const Contents& of) {
@@ -65,19 +66,34 @@ class ModelVote {
  public:
   explicit ModelVote(std::uint32_t id_bytes);
 
-  /// An object and the distance to the next one above it.
-  void add(const Contents& of, std::uint64_t distance);
+  /// An object and the distance to the next one above it. Equal ones are counted and vote together.
+  void add(const Contents& of, std::uint64_t distance) {
+    Equals& slot = equals_[(of.bytes / 8 + of.references * 5 + distance / 8 * 3) % equals_.size()];
+    if (slot.objects == 0 || slot.distance != distance || slot.of != of) {
+      vote(slot);
+      slot = {of, distance, 0};
+    }
+    ++slot.objects;
+  }
 
   /// The one that fits most; without any vote, what 64-bit virtual machines do below 32 GiB of heap.
-  ObjectModel winner() const;
+  ObjectModel winner();
 
  private:
+  struct Equals {
+    Contents of;
+    std::uint64_t distance = 0;
+    std::int64_t objects = 0;
+  };
+  void vote(const Equals& equals);
+
   struct Candidate {
     ObjectModel model;
     std::int64_t votes = 0;
   };
   std::span<Candidate> candidates_;
   Candidate all_[14];
+  std::array<Equals, 256> equals_;  // the last ones, by what they hash to
 };
 
 /// "headers of 12 bytes, references of 4"

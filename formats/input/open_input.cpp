@@ -154,7 +154,7 @@ std::string OpenedInput::compression() const {
 }
 
 Result<Input*> OpenedInput::body(bool to_the_cut) {
-  raw_->start_hash();
+  if (is_hashed()) raw_->start_hash();
   const std::uint64_t at_once = std::min(options_.in_memory_bytes, options_.max_input_bytes);
   if (layers_ == std::vector{Compression::gzip}) {
     Result<std::optional<std::string_view>> whole = raw_->whole(at_once);
@@ -183,7 +183,7 @@ Result<Input*> OpenedInput::body(bool to_the_cut) {
 }
 
 Result<SourceFacts> OpenedInput::finish() {
-  Result<RawBytes::Digest> digest = raw_->finish_hash();
+  Result<RawBytes::Digest> digest = is_hashed() ? raw_->finish_hash() : RawBytes::Digest{{}, *raw_->size()};
   if (!digest) return std::move(digest).error();
   SourceFacts facts;
   facts.name = name_;

@@ -1,6 +1,11 @@
 #include "formats/json/json_scanner.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "formats/input/read_failure.hpp"
@@ -16,6 +21,54 @@ constexpr std::size_t kLongestNumberText = 400;
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
 bool is_number(char c) { return text::is_digit(c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'; }
+
+/// Which of 64 bytes are what, the first in the lowest bit.
+struct Bytes64 {
+  std::uint64_t digit = 0;
+  std::uint64_t comma = 0;
+  std::uint64_t line_end = 0;
+};
+
+Bytes64 look_at(const char* bytes) {
+  Bytes64 out;
+#ifdef __SSE2__
+#pragma GCC unroll 4
+  for (unsigned at = 0; at < 64; at += 16) {
+    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + at));
+    const auto mask = [at](__m128i found) {
+      return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(found))} << at;
+    };
+    const __m128i value = _mm_sub_epi8(part, _mm_set1_epi8('0'));
+    out.digit |= mask(_mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value));
+    out.comma |= mask(_mm_cmpeq_epi8(part, _mm_set1_epi8(',')));
+    out.line_end |= mask(_mm_cmpeq_epi8(part, _mm_set1_epi8('\n')));
+  }
+#else
+  for (unsigned at = 0; at < 64; ++at) {
+    out.digit |= std::uint64_t{text::is_digit(bytes[at])} << at;
+    out.comma |= std::uint64_t{bytes[at] == ','} << at;
+    out.line_end |= std::uint64_t{bytes[at] == '\n'} << at;
+  }
+#endif
+  return out;
+}
+
+/// The number of `size` digits, 1 to 8. Pairs, fours and eights of them are added side by side, behind zeros.
+inline std::uint64_t short_value(const char* digits, std::size_t size) {
+  std::uint64_t pairs = 0;
+  std::memcpy(&pairs, digits, sizeof pairs);
+  if constexpr (std::endian::native == std::endian::big) pairs = __builtin_bswap64(pairs);
+  pairs = (pairs - 0x3030303030303030U) << (64 - 8 * size);
+  pairs = pairs * 10 + (pairs >> 8U);
+  constexpr std::uint64_t kMask = 0x000000ff000000ffU;
+  return ((pairs & kMask) * (100 + (1000000ULL << 32U)) + (pairs >> 16U & kMask) * (1 + (10000ULL << 32U))) >> 32U;
+}
+
+std::uint64_t long_value(const char* digits, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) value = value * 10 + static_cast<std::uint64_t>(digits[i] - '0');
+  return value;
+}
 
 /// RFC 8259: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?
 bool is_json_number(std::string_view number) {
@@ -92,6 +145,46 @@ std::uint64_t JsonScanner::number_behind_blanks() {
 
 void JsonScanner::number_too_long() {
   fail_malformed("number too large: found more than 18 digits, expected it below 10^18", offset());
+}
+
+std::size_t JsonScanner::rows(NumberRun& out, std::size_t width, std::uint64_t most) {
+  constexpr std::size_t kBlock = 64;
+  constexpr std::size_t kBehind = 8;  // bytes that value_of() looks at from the last digit of a block on
+  bytes_.ensure(p_, kBlock + kBehind);
+  const char* const here = p_;
+  const std::size_t fit = NumberRun::kMost - kBlock / 2;
+  std::size_t count = 0;
+  std::size_t begin = 0;
+  std::uint64_t good = ~std::uint64_t{0};
+  std::uint64_t before_digit = 0, before_comma = 1, before_line_end = 0;  // the last byte of the block before
+  for (std::size_t block = 0; good == ~std::uint64_t{0} && count < fit; block += kBlock) {
+    if (static_cast<std::size_t>(bytes_.end() - here) < block + kBlock + kBehind) break;
+    const Bytes64 is = look_at(here + block);
+    const std::uint64_t behind_digit = is.digit << 1U | before_digit;
+    const std::uint64_t behind_line_end = is.line_end << 1U | before_line_end;
+    const std::uint64_t bad = ~(is.digit | is.comma | is.line_end) |
+                              (is.digit & ~behind_digit & ~(is.comma << 1U | before_comma)) |
+                              (is.comma & ~behind_digit & ~behind_line_end) | (is.line_end & ~behind_digit);
+    if (bad != 0) good = (bad & -bad) - 1;
+    for (std::uint64_t ends = ~is.digit & behind_digit & good; ends != 0; ends &= ends - 1) {
+      const auto bit = static_cast<unsigned>(std::countr_zero(ends));
+      const std::size_t size = block + bit - begin;
+      if (size > static_cast<std::size_t>(kMostDigits)) {
+        good = 0;
+        break;
+      }
+      out.begin[count] = static_cast<std::uint32_t>(begin);
+      out.value[count++] = size > 8 ? long_value(here + begin, size) : short_value(here + begin, size);
+      begin = block + bit + 1 + (is.line_end >> bit & 1U);
+    }
+    before_digit = is.digit >> 63U;
+    before_comma = is.comma >> 63U;
+    before_line_end = is.line_end >> 63U;
+  }
+  // The last one's end may be the end of what was looked at: it is left for the next call.
+  const std::size_t rows = std::min<std::uint64_t>((std::max<std::size_t>(count, 1) - 1) / width, most);
+  if (rows > 0) p_ += out.begin[rows * width];
+  return rows;
 }
 
 std::string_view JsonScanner::number_text() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,6 +11,13 @@
 namespace snapdiff::formats::json {
 
 enum class Kind : std::uint8_t { object, array, text, number, boolean, null };
+
+/// Numbers of an array that were read at once, and where each begins, in bytes from the first.
+struct NumberRun {
+  static constexpr std::size_t kMost = 1024;
+  std::array<std::uint64_t, kMost> value;
+  std::array<std::uint32_t, kMost> begin;
+};
 
 /// Reads JSON (RFC 8259) from the front, one token at a time. Texts are bytes: they need not be valid UTF-8, since
 /// paths of files are not. A value that is skipped is checked all the same, without copies and without recursion. A
@@ -71,6 +79,10 @@ class JsonScanner {
     p_ = p;
     return value;
   }
+  /// Consumes numbers of an array, from one to where another begins: the rows of `width` that are at hand, at most
+  /// `most` and perhaps none. Returns how many. A comma, or a line end and a comma, lies between two of these numbers:
+  /// number() and next_item() read all other shapes, and refuse what is malformed.
+  std::size_t rows(NumberRun& out, std::size_t width, std::uint64_t most);
   /// Consumes a number of at most 400 bytes as it is written; valid until the next call.
   std::string_view number_text();
   bool boolean();

@@ -32,14 +32,18 @@ constexpr std::size_t kLongestNodeName = 1024;
 constexpr std::uint64_t kDetached = 2;
 constexpr std::uint32_t kNotKept = 0xffffffffU;
 
-/// Room for more rows as they come, never beyond what is declared: at once for most snapshots, then by doubling. A lie
-/// costs addresses alone, and a true count no slack.
+/// Appends `rows` rows and returns the first of them. Room for more comes with them, never beyond what is declared: at
+/// once for most snapshots, then by doubling. A lie costs addresses alone, and a true count no slack.
 template <class T>
-void grow(std::vector<T>& column, std::uint64_t declared) {
-  if (column.size() < column.capacity()) return;
-  constexpr std::size_t kAtOnce = std::size_t{64} << 20;  // bytes that are not touched before rows come
-  const std::size_t doubled = std::max(kAtOnce / sizeof(T), column.size() * 2);
-  column.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(doubled, declared)));
+T* add_rows(std::vector<T>& column, std::size_t rows, std::uint64_t declared) {
+  const std::size_t before = column.size();
+  if (before + rows > column.capacity()) {
+    constexpr std::size_t kAtOnce = std::size_t{64} << 20;  // bytes that are not touched before rows come
+    const std::size_t doubled = std::max({kAtOnce / sizeof(T), before * 2, before + rows});
+    column.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(doubled, declared)));
+  }
+  column.resize(before + rows);
+  return column.data() + before;
 }
 
 std::uint32_t index_label(std::uint64_t index) {
@@ -128,13 +132,32 @@ class HeapReader {
   /// Whether nodes say where they were allocated, and strings are still to come.
   bool has_traces() const { return !traces_.empty() && !strings_read_; }
 
+  /// Consumes an array of rows; take(rows) is called for those that are in run_, which begins at run_offset_. `count`
+  /// is the member that declares how many they are.
+  template <class Take>
+  void each_rows(std::string_view array, std::size_t width, std::string_view count, std::uint64_t declared, Take take) {
+    std::uint64_t done = 0;
+    for (bool more = begin_rows(); more;) {
+      run_offset_ = json_.offset();
+      if (done == declared) check_count(array, declared + 1, count, declared);
+      std::size_t rows = json_.rows(run_, width, declared - done);
+      if (rows == 0) {
+        more = read_row(width, array);
+        rows = 1;
+      }
+      take(rows);
+      done += rows;
+    }
+    check_count(array, done, count, declared);
+  }
   /// One row of `width` numbers; whether another follows.
   bool read_row(std::size_t width, std::string_view array) {
+    run_.begin[0] = 0;
     for (std::size_t field = 0; field + 1 < width; ++field) {
-      values_[field] = json_.number();
+      run_.value[field] = json_.number();
       if (!json_.next_item()) cut_row(array, width);
     }
-    values_[width - 1] = json_.number();
+    run_.value[width - 1] = json_.number();
     return json_.next_item();
   }
   [[noreturn]] void cut_row(std::string_view array, std::size_t width) {
@@ -158,56 +181,13 @@ class HeapReader {
   }
 
   void read_nodes() {
-    const Layout layout = *layout_;
-    ObjectGraph& graph = *graph_;
-    const bool has_id = layout.id != Layout::kAbsent;
-    const bool has_detachedness = layout.detachedness != Layout::kAbsent;
     std::uint64_t edges = 0;
-    for (bool more = begin_rows(); more;) {
-      const std::uint64_t row_offset = json_.offset();
-      if (graph.size() == layout.nodes) check_count("nodes", layout.nodes + 1, "node_count", layout.nodes);
-      more = read_row(layout.node_width, "nodes");
-      const std::uint64_t type = values_[layout.type];
-      if (type >= layout.listed_node_types && type < layout.node_types.size()) {
-        builder_.notes().add(Severity::info, "types of nodes beyond the list of their names: V8's own names are shown",
-                             row_offset);
-      }
-      if (type >= layout.node_types.size()) {
-        fail_malformed("type of a node out of range: found " + std::to_string(type) + ", expected below " +
-                           std::to_string(layout.node_types.size()),
-                       row_offset);
-      }
-      std::uint64_t name = 0;
-      if (types_->is_named(type)) name = string_row(values_[layout.name], row_offset);
-      const auto bytes = static_cast<std::int64_t>(values_[layout.self_size]);
-      bool fits = true;
-      const std::uint32_t row =
-          types_->add(static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(name), bytes, fits);
-      if (!fits) {
-        fail(ErrorCode::limit, "sizes of one kind of node add up beyond 2^63-1, expected them to fit in 64 bits",
-             row_offset);
-      }
-      edges += values_[layout.edge_count];
-      if (edges > layout.edges) {
-        fail_malformed("counts disagree: edge counts of the nodes add up to more than snapshot.edge_count = " +
-                           std::to_string(layout.edges),
-                       row_offset);
-      }
-      push_node(row, bytes, edges);
-      if (layout.trace != Layout::kAbsent) traces_.add(row, values_[layout.trace], bytes);
-      if (has_id) {
-        grow(graph.id, layout.nodes);
-        graph.id.push_back(values_[layout.id]);
-      }
-      const bool detached = has_detachedness && values_[layout.detachedness] == kDetached;
-      detached_ += detached ? 1 : 0;
-      grow(graph.flags, layout.nodes);
-      graph.flags.push_back(detached ? kObjectDetached : std::uint8_t{0});
-    }
-    check_count("nodes", graph.size(), "node_count", layout.nodes);
-    if (edges != layout.edges) {
+    each_rows("nodes", layout_->node_width, "node_count", layout_->nodes,
+              [&](std::size_t rows) { add_nodes(rows, edges); });
+    ObjectGraph& graph = *graph_;
+    if (edges != layout_->edges) {
       fail_malformed("counts disagree: edge counts of the nodes add up to " + std::to_string(edges) +
-                         ", expected snapshot.edge_count = " + std::to_string(layout.edges),
+                         ", expected snapshot.edge_count = " + std::to_string(layout_->edges),
                      json_.offset());
     }
     if (repeats(graph.id)) {
@@ -217,57 +197,62 @@ class HeapReader {
     graph.ids_persist = !graph.id.empty();
   }
 
-  void push_node(std::uint32_t type, std::int64_t bytes, std::uint64_t edge_end) {
+  /// `edges`: of all nodes so far.
+  void add_nodes(std::size_t rows, std::uint64_t& edges) {
+    const Layout& layout = *layout_;
     ObjectGraph& graph = *graph_;
-    grow(graph.type, layout_->nodes);
-    graph.type.push_back(type);
-    grow(graph.self_bytes, layout_->nodes);
-    graph.self_bytes.push_back(bytes);
-    grow(graph.edge_begin, layout_->nodes + 1);
-    graph.edge_begin.push_back(edge_end);
+    const bool has_id = layout.id != Layout::kAbsent;
+    const bool has_detachedness = layout.detachedness != Layout::kAbsent;
+    std::uint32_t* const to_type = add_rows(graph.type, rows, layout.nodes);
+    std::int64_t* const to_bytes = add_rows(graph.self_bytes, rows, layout.nodes);
+    std::uint64_t* const to_edges = add_rows(graph.edge_begin, rows, layout.nodes + 1);
+    std::uint64_t* const to_id = has_id ? add_rows(graph.id, rows, layout.nodes) : nullptr;
+    std::uint8_t* const to_flags = add_rows(graph.flags, rows, layout.nodes);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::uint64_t* const values = &run_.value[row * layout.node_width];
+      const std::uint64_t offset = run_offset_ + run_.begin[row * layout.node_width];
+      const std::uint64_t type = values[layout.type];
+      if (type >= layout.listed_node_types && type < layout.node_types.size()) {
+        builder_.notes().add(Severity::info, "types of nodes beyond the list of their names: V8's own names are shown",
+                             offset);
+      }
+      if (type >= layout.node_types.size()) {
+        fail_malformed("type of a node out of range: found " + std::to_string(type) + ", expected below " +
+                           std::to_string(layout.node_types.size()),
+                       offset);
+      }
+      std::uint64_t name = 0;
+      if (types_->is_named(type)) name = string_row(values[layout.name], offset);
+      const auto bytes = static_cast<std::int64_t>(values[layout.self_size]);
+      bool fits = true;
+      to_type[row] = types_->add(static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(name), bytes, fits);
+      if (!fits) {
+        fail(ErrorCode::limit, "sizes of one kind of node add up beyond 2^63-1, expected them to fit in 64 bits",
+             offset);
+      }
+      edges += values[layout.edge_count];
+      if (edges > layout.edges) {
+        fail_malformed("counts disagree: edge counts of the nodes add up to more than snapshot.edge_count = " +
+                           std::to_string(layout.edges),
+                       offset);
+      }
+      to_bytes[row] = bytes;
+      to_edges[row] = edges;
+      if (layout.trace != Layout::kAbsent) traces_.add(to_type[row], values[layout.trace], bytes);
+      if (has_id) to_id[row] = values[layout.id];
+      const bool detached = has_detachedness && values[layout.detachedness] == kDetached;
+      detached_ += detached ? 1 : 0;
+      to_flags[row] = detached ? kObjectDetached : std::uint8_t{0};
+    }
   }
 
   std::uint64_t string_row(std::uint64_t row, std::uint64_t offset) {
-    if (row >= kEdgeLabel) {
-      fail(ErrorCode::limit, "string out of range: found " + std::to_string(row) + ", expected below 2^30 - 1", offset);
-    }
+    if (row >= kEdgeLabel) bad_string(row, offset);
     used_.add(row, offset);
     return row;
   }
-
-  void read_edges() {
-    const Layout layout = *layout_;
-    ObjectGraph& graph = *graph_;
-    const double one_over_width = 1.0 / static_cast<double>(layout.node_width);
-    const std::vector<EdgeKind> kinds = edge_kinds();
-    const std::uint64_t root_edges = graph.size() == 0 ? 0 : graph.edge_begin[1];
-    for (bool more = begin_rows(); more;) {
-      const std::uint64_t row_offset = json_.offset();
-      if (graph.to.size() == layout.edges) check_count("edges", layout.edges + 1, "edge_count", layout.edges);
-      more = read_row(layout.edge_width, "edges");
-      const std::uint64_t type = values_[layout.edge_type];
-      if (type >= kinds.size()) {
-        fail_malformed("type of an edge out of range: found " + std::to_string(type) + ", expected below " +
-                           std::to_string(kinds.size()),
-                       row_offset);
-      }
-      // A multiple is found exactly by rounding; anything else fails the test that it is one.
-      const std::uint64_t place = values_[layout.to_node];
-      // NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, and far below 2^52
-      const auto node = static_cast<std::uint64_t>(static_cast<double>(place) * one_over_width + 0.5);
-      if (node >= graph.size() || node * layout.node_width != place) bad_end(place, row_offset);
-      const EdgeKind kind = kinds[static_cast<std::size_t>(type)];
-      const std::uint64_t name = values_[layout.name_or_index];
-      std::uint32_t label =
-          kind.is_index ? index_label(name) : static_cast<std::uint32_t>(string_row(name, row_offset));
-      // Shortcuts repeat other edges, but for those of the root: they are the global objects.
-      if (kind.is_weak || (kind.is_shortcut && graph.to.size() >= root_edges)) label |= kEdgeIsWeak;
-      grow(graph.to, layout.edges);
-      graph.to.push_back(static_cast<std::uint32_t>(node));
-      grow(graph.label, layout.edges);
-      graph.label.push_back(label);
-    }
-    check_count("edges", graph.to.size(), "edge_count", layout.edges);
+  [[noreturn]] static void bad_string(std::uint64_t row, std::uint64_t offset) {
+    fail(ErrorCode::limit, "string out of range: found " + std::to_string(row) + ", expected below 2^30 - 1", offset);
   }
 
   struct EdgeKind {
@@ -275,6 +260,46 @@ class HeapReader {
     bool is_weak = false;
     bool is_shortcut = false;
   };
+  void read_edges() {
+    const std::vector<EdgeKind> kinds = edge_kinds();
+    each_rows("edges", layout_->edge_width, "edge_count", layout_->edges,
+              [&](std::size_t rows) { add_edges(rows, kinds); });
+  }
+
+  void add_edges(std::size_t rows, const std::vector<EdgeKind>& kinds) {
+    const Layout& layout = *layout_;
+    ObjectGraph& graph = *graph_;
+    const double one_over_width = 1.0 / static_cast<double>(layout.node_width);
+    const std::uint64_t root_edges = graph.size() == 0 ? 0 : graph.edge_begin[1];
+    const std::size_t before = graph.to.size();
+    std::uint32_t* const to_node = add_rows(graph.to, rows, layout.edges);
+    std::uint32_t* const to_label = add_rows(graph.label, rows, layout.edges);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::uint64_t* const values = &run_.value[row * layout.edge_width];
+      const std::uint64_t offset = run_offset_ + run_.begin[row * layout.edge_width];
+      const std::uint64_t type = values[layout.edge_type];
+      if (type >= kinds.size()) {
+        fail_malformed("type of an edge out of range: found " + std::to_string(type) + ", expected below " +
+                           std::to_string(kinds.size()),
+                       offset);
+      }
+      // A multiple is found exactly by rounding; anything else fails the test that it is one.
+      const std::uint64_t place = values[layout.to_node];
+      // Signed ones are converted in one step. NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, below 2^52
+      const auto near =
+          static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(place)) * one_over_width + 0.5);
+      const auto node = static_cast<std::uint64_t>(near);
+      if (node >= graph.size() || node * layout.node_width != place) bad_end(place, offset);
+      const EdgeKind kind = kinds[static_cast<std::size_t>(type)];
+      const std::uint64_t name = values[layout.name_or_index];
+      std::uint32_t label = kind.is_index ? index_label(name) : static_cast<std::uint32_t>(string_row(name, offset));
+      // Shortcuts repeat other edges, but for those of the root: they are the global objects.
+      if (kind.is_weak || (kind.is_shortcut && before + row >= root_edges)) label |= kEdgeIsWeak;
+      to_node[row] = static_cast<std::uint32_t>(node);
+      to_label[row] = label;
+    }
+  }
+
   std::vector<EdgeKind> edge_kinds() const {
     std::vector<EdgeKind> out;
     for (const std::string& name : layout_->edge_types) {
@@ -378,7 +403,8 @@ class HeapReader {
   UsedStrings used_;
   AllocationTraces traces_;
   std::vector<std::uint32_t> string_ids_;  // by row of the string table
-  std::array<std::uint64_t, Layout::kMostFields> values_{};
+  json::NumberRun run_;
+  std::uint64_t run_offset_ = 0;  // of its first number
   std::int64_t detached_ = 0;
   bool nodes_read_ = false;
   bool edges_read_ = false;

@@ -72,6 +72,15 @@ class TwoServices(Identity):
         for sources in self.series(*more).values():
             self.assertEqual(len({os.path.dirname(source) for source in sources}), 1, sources)
 
+    def test_equal_bytes_are_told_without_a_store(self):
+        """Files of different sizes are not hashed there."""
+        first, second, other = self.dumps("a", "app", 2) + [self.write("c.heap", service("app", 111))]
+        self.write("b.heap", service("app", 2))
+        told = lambda one, two: "two snapshots come from equal bytes" in "".join(self.run_it(one, two, "--db", ":memory:"))
+        self.assertTrue(told(second, "b.heap"))
+        self.assertFalse(told(first, second))
+        self.assertFalse(told(first, other))
+
     def test_compared_one_after_the_other(self):
         self.run_it(self.a[0], self.a[-1])
         self.run_it(self.b[0], self.b[-1])

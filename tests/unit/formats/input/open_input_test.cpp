@@ -171,3 +171,19 @@ TEST_CASE("open: progress ends at the size of the file") {
   CHECK(std::is_sorted(seen.begin(), seen.end()));
   CHECK(seen.back() == bytes.size());
 }
+
+TEST_CASE("open: a file is hashed where its hash is asked for") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.txt", "heap\n");
+  for (const bool hash : {true, false}) {
+    InputOptions options;
+    options.hash = hash;
+    Result<std::unique_ptr<OpenedInput>> opened = OpenedInput::open_path(path, options);
+    REQUIRE(opened);
+    CHECK(drain(**opened) == "heap\n");
+    const Result<SourceFacts> facts = (*opened)->finish();
+    REQUIRE(facts);
+    CHECK(facts->sha256 == (hash ? sha256_of("heap\n") : ""));
+    CHECK(facts->size_bytes == 5);
+  }
+}

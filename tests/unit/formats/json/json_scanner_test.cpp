@@ -1,8 +1,11 @@
 #include "formats/json/json_walk.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "formats/input/read_failure.hpp"
 #include "support/memory_input.hpp"
@@ -69,6 +72,39 @@ std::string skipped(std::string_view text, std::size_t window = 0) {
     return {};
   } catch (const snapdiff::Failure& failure) {
     return "!" + std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
+  }
+}
+
+/// The rows of an array of numbers, each with its offset, and the error where there is one. `at_once`: with rows(),
+/// which is counted in `quick`.
+std::string rows_of(std::string_view text, std::size_t width, bool at_once, std::size_t window, std::size_t& quick) {
+  test::MemoryInput in(text, window);
+  JsonScanner json(in);
+  std::string out;
+  NumberRun run{};
+  try {
+    json.expect('[', "[");
+    json.token();
+    for (bool more = true; more;) {
+      const std::uint64_t start = json.offset();
+      if (const std::size_t rows = at_once ? json.rows(run, width, 1000) : 0; rows > 0) {
+        quick += rows;
+        for (std::size_t i = 0; i < rows * width; ++i) {
+          if (i % width == 0) out += "@" + std::to_string(start + run.begin[i]);
+          out += " " + std::to_string(run.value[i]);
+        }
+        continue;
+      }
+      out += "@" + std::to_string(start);
+      for (std::size_t field = 0; field < width; ++field) {
+        out += " " + std::to_string(json.number());
+        more = json.next_item();
+        if (!more && field + 1 < width) return out + " ends within a row";
+      }
+    }
+    return out;
+  } catch (const snapdiff::Failure& failure) {
+    return out + "!" + std::to_string(failure.error.offset.value_or(999'999)) + " " + failure.error.message;
   }
 }
 
@@ -174,4 +210,37 @@ TEST_CASE("json: a walk refuses texts that only damage makes, a scanner keeps th
   CHECK(walked("{\"\\ud800\":1}") == "1 malformed JSON: text that is not UTF-8");
   CHECK(walked("[1e400]") == "6 malformed JSON: number \"1e400\" is beyond any double");
   CHECK(tokens("[\"a\x1f\"]") == "[T(a\x1f)]");
+}
+
+TEST_CASE("json: rows of numbers are the same one by one and at once") {
+  std::mt19937_64 random(7);
+  const auto number = [&] {
+    return std::to_string(random() %
+                          std::array{10ULL, 1'000ULL, 100'000'000ULL, 1'000'000'000'000'000'000ULL}[random() % 4]);
+  };
+  std::size_t quick = 0;
+  std::vector<std::string> texts = {"[1,2]", "[1", "[1,", "[]"};
+  for (std::size_t i = 0; i < 300; ++i) {
+    const std::size_t width = 1 + i % 4;
+    std::string text = "[";
+    for (std::size_t n = 1 + random() % 600; n > 0; --n) {
+      text += number();
+      if (n > 1) text += n % width == 0 && i % 2 == 0 ? "\n," : ",";
+    }
+    text += "]";
+    // One byte of most of them is another.
+    constexpr std::string_view kOthers = ",\n 0]x-.\"\t";
+    if (i % 4 != 0) text[random() % text.size()] = kOthers[random() % kOthers.size()];
+    if (i % 16 == 1) text.insert(random() % text.size(), 19, '9');
+    texts.push_back(text);
+  }
+  for (const std::string& text : texts) {
+    for (const std::size_t width : {1U, 3U, 7U}) {
+      std::size_t none = 0;
+      const std::string expected = rows_of(text, width, false, 0, none);
+      CHECK(rows_of(text, width, true, 0, quick) == expected);
+      CHECK(rows_of(text, width, true, 100, quick) == expected);
+    }
+  }
+  CHECK(quick > 20'000);
 }
