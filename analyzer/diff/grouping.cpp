@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyzer/base/free_memory.hpp"
 #include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/frame_keys.hpp"
@@ -70,6 +71,10 @@ std::size_t known_values(const Comparison& c) {
   return known;
 }
 
+bool any_unlisted(const Comparison& c) {
+  return std::any_of(c.sides.begin(), c.sides.end(), [](const Side& side) { return side.unlisted > 0; });
+}
+
 void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series, bool keyed) {
   resize_on_all_cores(g.rows, rows);
   if (keyed) g.cumulative.resize(rows);
@@ -78,18 +83,12 @@ void resize(Grouped& g, std::size_t rows, const Comparison& c, bool with_series,
   });
   if (!with_series) return;
   g.series_length = c.sides.size();
-  g.series = SeriesValues(rows, g.series_length, known_values(c));
+  g.series = SeriesValues(rows, g.series_length, known_values(c), any_unlisted(c));
   if (c.bridged > 0 || c.held > 0) g.series.allow_unknown();
   if (!keyed || !c.has_objects) return;
   g.object_series = SeriesValues(rows, g.series_length, known_values(c));
   g.object_place.resize(rows);
   for (std::size_t r = 0; r < rows; ++r) g.object_place[r] = static_cast<std::uint32_t>(r);
-}
-
-/// All values are added.
-void finish_series(Grouped& g, Adder& adder) {
-  adder.finish(g.series);
-  adder.finish(g.object_series);
 }
 
 /// Leaves the rows alone for which is_kept(row), with all that is known of them.
@@ -138,19 +137,21 @@ void choose_objects(Grouped& g, const Comparison& c, std::optional<double> wante
 }
 
 /// Calls fill(adder, s) for each side, in turn or, where rows are kept whole, for several at once: they write to
-/// different places.
+/// different places. Once more where the series asks for it.
 template <class Fill>
-void fill_series(const Comparison& c, const SeriesValues& series, Adder& adder, Fill fill) {
+void fill_series(const Comparison& c, SeriesValues& series, Adder& adder, Fill fill) {
   constexpr std::size_t kTogether = 8;  // values of a row that share a line of the cache
-  const std::size_t block_size = series.sparse() ? c.sides.size() : kTogether;
-  std::vector<Adder> adders((c.sides.size() + block_size - 1) / block_size);
-  for_each_parallel(adders.size(), known_values(c), [&](std::size_t block) {
-    Adder own;
-    const std::size_t end = std::min(c.sides.size(), (block + 1) * block_size);
-    for (std::size_t s = block * block_size; s < end; ++s) fill(own, s);
-    adders[block] = own;
+  series.fill_by([&] {
+    const std::size_t block_size = series.takes_any_order() ? kTogether : c.sides.size();
+    std::vector<Adder> adders((c.sides.size() + block_size - 1) / block_size);
+    for_each_parallel(adders.size(), known_values(c), [&](std::size_t block) {
+      Adder own;
+      const std::size_t end = std::min(c.sides.size(), (block + 1) * block_size);
+      for (std::size_t s = block * block_size; s < end; ++s) fill(own, s);
+      adders[block] = own;
+    });
+    for (const Adder& other : adders) adder.join(other);
   });
-  for (const Adder& other : adders) adder.join(other);
 }
 
 /// One row for each unit, in this order.
@@ -213,10 +214,11 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
     row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
     g.unit.push_back(u);
   }
-  resize(g, g.unit.size(), c, series.wanted, false);
   g.sorted = c.row_of_unit.empty();
+  if (g.sorted) order = order_units(c);
+  if (g.unit.size() >= kParallelStacks) give_free_memory_back();  // of the sorting, and of how the sides were joined
+  resize(g, g.unit.size(), c, series.wanted, false);
   if (g.sorted) {
-    order = order_units(c);
     for (std::uint32_t r = 0; r < order.size(); ++r) row_of_unit[order[r]] = r;
     add_units(c, order, g, adder);
   } else {
@@ -232,7 +234,6 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
       if (entry >= c.sides[s].stack.size()) g.series.mark_unknown(row, s);
     }
   });
-  adder.finish(g.series);
   if (!c.has_objects) return g;
   choose_objects(g, c, series.object_floor);
   fill_series(c, g.object_series, adder, [&](Adder& own, std::size_t s) {
@@ -242,7 +243,6 @@ Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
       own.add(g.object_series, place, s, c.sides[s].objects[entry]);
     }
   });
-  adder.finish(g.object_series);
   return g;
 }
 
@@ -299,15 +299,19 @@ Grouped by_frame(const Comparison& c, GroupBy by, bool with_series, Adder& adder
     adder.check(g.cumulative[k].objects);
   }
   if (with_series) {
-    for (std::size_t s = 0; s < c.sides.size(); ++s) {
+    fill_series(c, g.series, adder, [&](Adder& own, std::size_t s) {
       for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
         const std::uint32_t key = leaf[c.unit_of_entry[s][entry]];
-        adder.add(g.series, key, s, c.sides[s].value[entry]);
+        own.add(g.series, key, s, c.sides[s].value[entry]);
         if (entry >= c.sides[s].stack.size()) g.series.mark_unknown(key, s);
-        if (c.has_objects) adder.add(g.object_series, key, s, c.sides[s].objects[entry]);
       }
-    }
-    finish_series(g, adder);
+    });
+  }
+  if (with_series && c.has_objects) {
+    fill_series(c, g.object_series, adder, [&](Adder& own, std::size_t s) {
+      for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry)
+        own.add(g.object_series, leaf[c.unit_of_entry[s][entry]], s, c.sides[s].objects[entry]);
+    });
   }
 
   // Keys of frames that no visible stack of these snapshots holds are no rows.
@@ -343,31 +347,46 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
   resize(g, g.keys.size(), c, with_series, true);
   std::vector<Part> parts;
   std::vector<std::uint8_t> used(g.keys.size(), 0);
-  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+  // visit(row, key, value, objects) for each row of a side that is not empty.
+  const auto for_each_row = [&](std::size_t s, auto visit) {
     const Side& side = c.sides[s];
-    const SampleTable& samples = side.ref.snapshot->samples;
-    const bool first = s == 0;
-    const bool last = s + 1 == c.sides.size();
     for (std::size_t r = 0; r < side.entry_of_row.size(); ++r) {
       if (side.entry_of_row[r] == Side::kNoEntry) continue;
       const std::int64_t value = side.columns.value->value[r];
       const std::int64_t objects = side.columns.objects != nullptr ? side.columns.objects->value[r] : 0;
-      if (value == 0 && objects == 0) continue;
+      if (value != 0 || objects != 0)
+        visit(r, keys[side.dictionary][index_of(side.ref.snapshot->samples.labels[r])], value, objects);
+    }
+  };
+  for (std::size_t s = 0; s < c.sides.size(); ++s) {
+    const Side& side = c.sides[s];
+    const bool first = s == 0;
+    const bool last = s + 1 == c.sides.size();
+    for_each_row(s, [&](std::size_t r, std::uint32_t key, std::int64_t value, std::int64_t objects) {
       const std::uint32_t u = c.unit_of_entry[s][side.entry_of_row[r]];
-      Part part{c.row_of(u), keys[side.dictionary][index_of(samples.labels[r])], {}, {}, 0};
+      Part part{c.row_of(u), key, {}, {}, 0};
       if (first) part.value.baseline = value, part.objects.baseline = objects;
       if (last) part.value.current = value, part.objects.current = objects;
       if (first || last) part.variance = row_variance(side, r);
-      used[part.key] = 1;
-      if (with_series) {
-        adder.add(g.series, part.key, s, value);
-        if (c.has_objects) adder.add(g.object_series, part.key, s, objects);
-      }
-      weaken(g.rows[part.key].tier, tier_of(c, part.row, u));
+      used[key] = 1;
+      weaken(g.rows[key].tier, tier_of(c, part.row, u));
       if (first || last) parts.push_back(part);
-    }
+    });
   }
-  finish_series(g, adder);
+  if (with_series) {
+    fill_series(c, g.series, adder, [&](Adder& own, std::size_t s) {
+      for_each_row(s, [&](std::size_t, std::uint32_t key, std::int64_t value, std::int64_t) {
+        own.add(g.series, key, s, value);
+      });
+    });
+  }
+  if (with_series && c.has_objects) {
+    fill_series(c, g.object_series, adder, [&](Adder& own, std::size_t s) {
+      for_each_row(s, [&](std::size_t, std::uint32_t key, std::int64_t, std::int64_t objects) {
+        own.add(g.object_series, key, s, objects);
+      });
+    });
+  }
   merge_parts(parts, adder);
   for (const Part& part : parts) {
     GrowthRow& row = g.rows[part.key];
@@ -389,8 +408,7 @@ Grouped by_label(const Comparison& c, const std::string& label, bool with_series
 /// An absent value is unknown where the list may leave out as much as its neighbours hold. Beside larger ones it is 0:
 /// the rows came or went, whatever is left of them.
 void mark_unlisted(const Comparison& c, SeriesValues& series) {
-  const bool any = std::any_of(c.sides.begin(), c.sides.end(), [](const Side& side) { return side.unlisted > 0; });
-  if (!any || series.sparse()) return;
+  if (!any_unlisted(c) || series.sparse()) return;
   if (!series.has_unknown()) series.allow_unknown();
   const std::size_t length = series.length();
   std::vector<std::int64_t> next(length + 1);  // the value listed at or after each step; 0: none

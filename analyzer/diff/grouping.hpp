@@ -33,7 +33,6 @@ class Adder {
     fits_ &= sums.add(row, step, value);
   }
   void join(const Adder& other) { fits_ &= other.fits_; }
-  void finish(SeriesValues& sums) { fits_ &= sums.finish(); }
   bool fits() const { return fits_; }
   Status status(const Comparison& c) const { return fits_ ? ok() : Status(beyond_64_bits("growth of " + c.metric)); }
 

@@ -76,7 +76,7 @@ std::vector<double> SumJudge::values(std::span<const std::uint32_t> rows) const 
   std::vector<double> sums(length_, 0);
   if (is_exact(rows.size())) {  // as integers, several of which are added at once
     std::vector<std::int64_t> whole(length_, 0);
-    for (const std::uint32_t row : rows) report_.series.add_to(whole, row);
+    report_.series.sum_up(rows, whole);
     std::transform(whole.begin(), whole.end(), sums.begin(), [](std::int64_t v) { return static_cast<double>(v); });
     return sums;
   }
@@ -89,16 +89,16 @@ bool SumJudge::is_exact(std::size_t rows) const { return static_cast<double>(row
 std::vector<std::vector<double>> SumJudge::values_of(std::span<const std::vector<std::uint32_t>> sets) const {
   std::vector<std::vector<double>> out(sets.size());
   const auto is_fast = [&](const std::vector<std::uint32_t>& rows) {
-    return length_ > 0 && !report_.series.sparse() && is_exact(rows.size());
+    return length_ > 0 && !report_.series.keeps_changes() && is_exact(rows.size());
   };
   const SetsOfRows sets_of(sets, report_.rows.size(), is_fast);
-  for (std::size_t s = 0; s < sets.size(); ++s) {
+  for_each_parallel(sets.size(), report_.rows.size(), [&](std::size_t s) {
     if (is_fast(sets[s])) {
       out[s].resize(length_);
     } else {
       out[s] = values(sets[s]);
     }
-  }
+  });
   if (sets_of.size() == 0) return out;
   // A few snapshots at a time: the sums of all sets stay in the cache while the rows pass by.
   const std::size_t slices = (length_ + kSlice - 1) / kSlice;

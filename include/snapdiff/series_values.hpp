@@ -12,10 +12,10 @@
 
 namespace snapdiff {
 
-/// Values of rows at every snapshot of a series. Rows are kept whole where that is in proportion to what is known;
-/// else, as where each of many snapshots has rows of its own, only the known values are kept, and all others are 0.
-/// Filled snapshot by snapshot: the steps of a row's calls to add() and mark_unknown() never descend. Read after
-/// finish().
+/// Values of rows at every snapshot of a series. Rows are kept whole, or as their changes where there are many values
+/// and that takes less memory: a row is 0 before its first change, and keeps each value up to the next one.
+/// Filled snapshot by snapshot: the steps of a row's calls to add() and mark_unknown() never descend. All of them are
+/// made once more where again() says so. Read after finish().
 class SeriesValues {
  public:
   /// Whole rows may take this many values, and this many for each known one.
@@ -23,41 +23,55 @@ class SeriesValues {
   static constexpr std::size_t kPerValue = 64;
 
   SeriesValues() = default;
-  /// Zeros. `known`: about how many values will be added.
-  SNAPDIFF_API SeriesValues(std::size_t rows, std::size_t length, std::size_t known);
+  /// Zeros. `known`: about how many values will be added. `keep_whole`: mark_unknown() may come after finish(), unless
+  /// the table is sparse.
+  SNAPDIFF_API SeriesValues(std::size_t rows, std::size_t length, std::size_t known, bool keep_whole = false);
 
   std::size_t rows() const { return rows_; }
   std::size_t length() const { return length_; }
   std::size_t size() const { return rows_ * length_; }
   bool empty() const { return size() == 0; }
+  /// Rows kept whole would be out of proportion to what is known, as where each of many snapshots has rows of its own.
   bool sparse() const { return sparse_; }
-  /// How many rows can be written out whole in proportion to what is known; all where rows are kept whole.
+  /// Several threads may add to different places of different steps; else the steps come in order, from one thread.
+  bool takes_any_order() const { return fill_ == Fill::none; }
+  /// A row costs as much as it has changes, not as the series is long.
+  bool keeps_changes() const { return !runs_.empty(); }
+  /// How many rows can be written out whole in proportion to what is known; all where that is so for all.
   std::size_t whole_rows() const {
-    return sparse_ ? std::min(rows_, std::max<std::size_t>(1, (kFree + kPerValue * entries_.size()) / length_)) : rows_;
+    return sparse_ ? std::min(rows_, std::max<std::size_t>(1, (kFree + kPerValue * added_) / length_)) : rows_;
   }
 
   /// Values may be marked as unknown from here on.
   void allow_unknown() {
     has_unknown_ = true;
-    if (!sparse_) unknown_.assign(whole_.size(), 0);
+    unknown_.assign(whole_.size(), 0);
   }
   bool has_unknown() const { return has_unknown_; }
   /// What is added here is no value of a source but that of the line between its neighbours.
   void mark_unknown(std::size_t row, std::size_t step) {
-    if (sparse_) {
-      entries_.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(step) | kUnknown, 0});
-    } else {
+    if (fill_ == Fill::none) {
       unknown_[row * length_ + step] = 1;
+    } else {
+      at_step(row, step).unknown = kUnknown;
     }
   }
   /// False: the sum does not fit.
   [[nodiscard]] bool add(std::size_t row, std::size_t step, std::int64_t value) {
-    if (!sparse_) return checked_add(whole_[row * length_ + step], value, whole_[row * length_ + step]);
-    if (value != 0) entries_.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(step), value});
-    return true;
+    if (fill_ == Fill::none) return checked_add(whole_[row * length_ + step], value, whole_[row * length_ + step]);
+    if (value == 0) return true;
+    Open& open = at_step(row, step);
+    return checked_add(open.value, value, open.value);
   }
-  /// All is added. False: a sum does not fit.
-  [[nodiscard]] bool finish() { return !sparse_ || sort_entries(); }
+  /// All is added. Whether it has to be added once more: changes are counted first, so that they take no more memory
+  /// than they need.
+  [[nodiscard]] SNAPDIFF_API bool again();
+  /// As again(), with all that `fill` adds: called once or twice.
+  template <class Fill>
+  void fill_by(Fill fill) {
+    do fill();
+    while (again());
+  }
   /// One more row, kept whole as all rows before it. For tables that are made row by row.
   void push_row(std::span<const std::int64_t> values) {
     length_ = values.size();
@@ -66,21 +80,24 @@ class SeriesValues {
   }
 
   std::int64_t at(std::size_t row, std::size_t step) const {
-    if (!sparse_) return whole_[row * length_ + step];
-    const Entry* const entry = find(row, step);
-    return entry == nullptr ? 0 : entry->value;
+    if (!keeps_changes()) return whole_[row * length_ + step];
+    const std::size_t change = find(row, step);
+    return change == kNone ? 0 : values_[change];
   }
   bool known(std::size_t row, std::size_t step) const {
     if (!has_unknown_) return true;
-    if (!sparse_) return unknown_[row * length_ + step] == 0;
-    const Entry* const entry = find(row, step);
-    return entry == nullptr || (entry->step & kUnknown) == 0;
+    if (!keeps_changes()) return unknown_[row * length_ + step] == 0;
+    const std::size_t change = find(row, step);
+    return change == kNone || (steps_[change] & kUnknown) == 0;
   }
   /// The whole row; `scratch` holds it where it isn't kept so.
   std::span<const std::int64_t> row(std::size_t row, std::vector<std::int64_t>& scratch) const {
-    if (!sparse_) return {whole_.data() + row * length_, length_};
+    if (!keeps_changes()) return {whole_.data() + row * length_, length_};
     scratch.assign(length_, 0);
-    for_each(row, [&](std::size_t step, std::int64_t value) { scratch[step] = value; });
+    for_each_run(row, [&](std::size_t first, std::size_t end, std::int64_t value, bool) {
+      std::fill(scratch.begin() + static_cast<std::ptrdiff_t>(first),
+                scratch.begin() + static_cast<std::ptrdiff_t>(end), value);
+    });
     return scratch;
   }
   std::vector<std::int64_t> values(std::size_t row) const {
@@ -91,8 +108,10 @@ class SeriesValues {
   /// visit(step, value) in the order of steps, at least for all values that are not 0.
   template <class Visit>
   void for_each(std::size_t row, Visit visit) const {
-    if (sparse_) {
-      for (const Entry& entry : entries_of(row)) visit(std::size_t{entry.step & ~kUnknown}, entry.value);
+    if (keeps_changes()) {
+      for_each_run(row, [&](std::size_t first, std::size_t end, std::int64_t value, bool) {
+        for (std::size_t step = first; step < end && value != 0; ++step) visit(step, value);
+      });
     } else {
       const std::int64_t* const values = whole_.data() + row * length_;
       for (std::size_t step = 0; step < length_; ++step) visit(step, values[step]);
@@ -102,11 +121,10 @@ class SeriesValues {
   template <class Visit>
   void for_each_unknown(std::size_t row, Visit visit) const {
     if (!has_unknown_) return;
-    if (sparse_) {
-      for (const Entry& entry : entries_of(row)) {
-        if ((entry.step & kUnknown) != 0) visit(std::size_t{entry.step & ~kUnknown});
-      }
-      return;
+    if (keeps_changes()) {
+      return for_each_run(row, [&](std::size_t first, std::size_t end, std::int64_t, bool unknown) {
+        for (std::size_t step = first; step < end && unknown; ++step) visit(step);
+      });
     }
     for (std::size_t step = 0; step < length_; ++step) {
       if (unknown_[row * length_ + step] != 0) visit(step);
@@ -125,27 +143,47 @@ class SeriesValues {
   void add_to(std::span<std::int64_t> sums, std::size_t row) const {
     for_each(row, [&](std::size_t step, std::int64_t value) { sums[step] += value; });
   }
+  /// The values of several rows, added up: `sums` has `length()` zeros. All their sums fit.
+  void sum_up(std::span<const std::uint32_t> rows, std::span<std::int64_t> sums) const {
+    if (!keeps_changes()) {
+      for (const std::uint32_t row : rows) add_to(sums, row);
+      return;
+    }
+    // Modulo 2^64, in which a difference always fits.
+    const auto add = [&](std::size_t step, std::int64_t value, std::int64_t before) {
+      sums[step] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sums[step]) +
+                                             static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(before));
+    };
+    for (const std::uint32_t row : rows) {
+      std::int64_t before = 0;
+      for_each_run(row, [&](std::size_t first, std::size_t, std::int64_t value, bool) {
+        add(first, value, std::exchange(before, value));
+      });
+    }
+    for (std::size_t step = 1; step < sums.size(); ++step) add(step, sums[step - 1], 0);
+  }
   struct Range {
     std::int64_t least = 0, most = 0;
   };
   /// Of a row with one value at least.
   Range range(std::size_t row) const {
-    if (!sparse_) {
+    if (!keeps_changes()) {
       const auto first = whole_.begin() + static_cast<std::ptrdiff_t>(row * length_);
       const auto [least, most] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(length_));
       return {*least, *most};
     }
-    const std::span<const Entry> entries = entries_of(row);
-    const bool all = entries.size() == length_;
-    Range out = all ? Range{entries.front().value, entries.front().value} : Range{};
-    for (const Entry& entry : entries) out = {std::min(out.least, entry.value), std::max(out.most, entry.value)};
+    const Run& run = runs_[row];
+    const bool all = run.count > 0 && (steps_[run.first] & ~kUnknown) == 0;
+    Range out = all ? Range{values_[run.first], values_[run.first]} : Range{};
+    for (std::size_t i = run.first; i < run.first + run.count; ++i)
+      out = {std::min(out.least, values_[i]), std::max(out.most, values_[i])};
     return out;
   }
 
   /// Moves row `from` to `to`, which is not after it.
   void move_row(std::size_t from, std::size_t to) {
     if (from == to) return;
-    if (sparse_) {
+    if (keeps_changes()) {
       runs_[to] = runs_[from];
       return;
     }
@@ -155,7 +193,7 @@ class SeriesValues {
   /// Keeps the first rows.
   void cut(std::size_t rows) {
     rows_ = rows;
-    if (sparse_) {
+    if (keeps_changes()) {
       runs_.resize(rows);
       return;
     }
@@ -164,21 +202,21 @@ class SeriesValues {
   }
   /// These rows, in this order.
   SeriesValues only(std::span<const std::uint32_t> rows) const {
-    std::size_t known = 0;
-    for (const std::uint32_t row : rows) known += sparse_ ? runs_[row].count : length_;
-    SeriesValues out(rows.size(), length_, known);
+    SeriesValues out(rows.size(), length_, rows.size() * length_);
     if (has_unknown_) out.allow_unknown();
-    for (std::size_t to = 0; to < rows.size(); ++to) {
-      // Sums of single values always fit.
-      for_each(rows[to], [&](std::size_t step, std::int64_t value) { (void)out.add(to, step, value); });
-      for_each_unknown(rows[to], [&](std::size_t step) { out.mark_unknown(to, step); });
-    }
-    (void)out.finish();
+    out.fill_by([&] {
+      for (std::size_t to = 0; to < rows.size(); ++to) {
+        for (std::size_t step = 0; step < length_; ++step) {
+          (void)out.add(to, step, at(rows[to], step));  // sums of single values always fit
+          if (!known(rows[to], step)) out.mark_unknown(to, step);
+        }
+      }
+    });
     return out;
   }
   /// Row i is the one that was order[i].
   void permute(std::span<const std::uint32_t> order) {
-    if (sparse_) {
+    if (keeps_changes()) {
       std::vector<Run> runs(order.size());
       for (std::size_t i = 0; i < order.size(); ++i) runs[i] = runs_[order[i]];
       runs_ = std::move(runs);
@@ -190,29 +228,61 @@ class SeriesValues {
 
  private:
   static constexpr std::uint32_t kUnknown = 1U << 31U;  // of a step: more snapshots than 2^31 there are never
+  static constexpr std::size_t kNone = ~std::size_t{0};
 
-  struct Entry {
-    std::uint32_t row;
-    std::uint32_t step;
-    std::int64_t value;
-  };
   struct Run {
     std::size_t first = 0, count = 0;
   };
+  /// The last step of a row that something was added to, and what the row holds since its last change.
+  struct Open {
+    std::int64_t value = 0, before = 0;
+    std::uint32_t step = 0, unknown = 0, unknown_before = 0;
+  };
+  /// What add() does: it adds to whole rows, counts changes, or puts them in their places.
+  enum class Fill : std::uint8_t { none, counts, places };
 
-  std::span<const Entry> entries_of(std::size_t row) const {
-    return std::span(entries_).subspan(runs_[row].first, runs_[row].count);
+  /// visit(first step, end, value, unknown) for each value of a row.
+  template <class Visit>
+  void for_each_run(std::size_t row, Visit visit) const {
+    const std::size_t last = runs_[row].first + runs_[row].count;
+    for (std::size_t i = runs_[row].first; i < last; ++i) {
+      const std::size_t end = i + 1 < last ? std::size_t{steps_[i + 1] & ~kUnknown} : length_;
+      visit(std::size_t{steps_[i] & ~kUnknown}, end, values_[i], (steps_[i] & kUnknown) != 0);
+    }
   }
-  const Entry* find(std::size_t row, std::size_t step) const {
-    const std::span<const Entry> entries = entries_of(row);
-    const auto found =
-        std::lower_bound(entries.begin(), entries.end(), step,
-                         [](const Entry& entry, std::size_t wanted) { return (entry.step & ~kUnknown) < wanted; });
-    return found != entries.end() && (found->step & ~kUnknown) == step ? &*found : nullptr;
+  /// The change that holds at this step; kNone before the first one.
+  std::size_t find(std::size_t row, std::size_t step) const {
+    const auto first = steps_.begin() + static_cast<std::ptrdiff_t>(runs_[row].first);
+    const auto after = std::upper_bound(first, first + static_cast<std::ptrdiff_t>(runs_[row].count), step,
+                                        [](std::size_t wanted, std::uint32_t at) { return wanted < (at & ~kUnknown); });
+    return after == first ? kNone : static_cast<std::size_t>(after - steps_.begin()) - 1;
   }
-
-  /// By row, the steps of each as they came; values of one place are added up.
-  SNAPDIFF_API bool sort_entries();
+  /// What is added up for this step of the row.
+  Open& at_step(std::size_t row, std::size_t step) {
+    ++added_;
+    Open& open = open_[row];
+    if (open.step != step) close(row, open, static_cast<std::uint32_t>(step));
+    return open;
+  }
+  /// The row continues at step `next`; steps that nothing was added to are 0.
+  void close(std::size_t row, Open& open, std::uint32_t next) {
+    change(row, open, open.step, open.value, open.unknown);
+    if (next > open.step + 1) change(row, open, open.step + 1, 0, 0);
+    open.value = 0;
+    open.unknown = 0;
+    open.step = next;
+  }
+  void change(std::size_t row, Open& open, std::uint32_t step, std::int64_t value, std::uint32_t unknown) {
+    if (value == open.before && unknown == open.unknown_before) return;
+    open.before = value;
+    open.unknown_before = unknown;
+    Run& run = runs_[row];
+    if (fill_ == Fill::places) {
+      steps_[run.first + run.count] = step | unknown;
+      values_[run.first + run.count] = value;
+    }
+    ++run.count;
+  }
 
   template <class T>
   typename std::vector<T>::iterator place(std::vector<T>& values, std::size_t row) const {
@@ -236,11 +306,15 @@ class SeriesValues {
   }
 
   std::size_t rows_ = 0, length_ = 0;
+  std::size_t added_ = 0;  ///< values, where changes were counted
   bool sparse_ = false, has_unknown_ = false;
-  std::vector<std::int64_t> whole_;    ///< `length_` for each row; empty where sparse
+  Fill fill_ = Fill::none;
+  std::vector<std::int64_t> whole_;    ///< `length_` for each row; empty where changes are kept
   std::vector<std::uint8_t> unknown_;  ///< parallel to whole_, 1: unknown; empty without such
-  std::vector<Entry> entries_;         ///< sparse: by row and step, after finish()
-  std::vector<Run> runs_;              ///< sparse: of each row, in entries_
+  std::vector<std::uint32_t> steps_;   ///< of changes, by row and step, with kUnknown
+  std::vector<std::int64_t> values_;   ///< of changes: the value up to the next one
+  std::vector<Run> runs_;              ///< changes of each row; empty where rows are kept whole
+  std::vector<Open> open_;             ///< of each row, until all is added
 };
 
 }  // namespace snapdiff
