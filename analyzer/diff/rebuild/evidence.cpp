@@ -1,10 +1,13 @@
 #include "analyzer/diff/rebuild/evidence.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "analyzer/base/concat.hpp"
 #include "analyzer/base/function_name.hpp"
@@ -104,9 +107,23 @@ class Reader {
     if (seen == 1) visit(last);
   }
 
-  /// Adds what an entry says that `wanted(about)` lets through.
+  /// Remembers most frames that were read, each with its neighbours: all that a frame says follows from these.
+  class Said {
+   public:
+    explicit Said(std::size_t entries) : last_(std::bit_ceil(std::clamp<std::size_t>(kEach * entries, 1, kMost)), 0) {}
+    /// False: nothing new.
+    bool add(std::uint64_t surroundings) {
+      return std::exchange(last_[surroundings & (last_.size() - 1)], surroundings) != surroundings;
+    }
+
+   private:
+    static constexpr std::size_t kEach = 16, kMost = std::size_t{1} << 16;
+    std::vector<std::uint64_t> last_;
+  };
+
+  /// Adds what an entry says that `wanted(about)` lets through, but for what `said` remembers.
   template <class Wanted>
-  void read(std::size_t entry, AllSayings& out, Wanted wanted) {
+  void read(std::size_t entry, AllSayings& out, Wanted wanted, Said* said = nullptr) {
     const auto say = [&](About kind, std::uint64_t about, std::uint64_t value) {
       if (wanted(kind, about)) out[static_cast<std::size_t>(kind)].push_back({about, value});
     };
@@ -120,8 +137,9 @@ class Reader {
         library = both(library, known(i).plain);
       }
     }
-    std::uint64_t callee = kOfAllocation;
     for (std::size_t k = 0; k < frames_.size(); ++k) {
+      if (said != nullptr && !said->add(surroundings(k, library))) continue;
+      const std::uint64_t callee = k == 0 ? kOfAllocation : called_as(frames_[k - 1]);
       const std::size_t i = index_of(frames_[k]);
       const Known& f = known(i);
       const auto line = static_cast<std::uint64_t>(d_.frames.line[i]);
@@ -146,11 +164,18 @@ class Reader {
         if (callee != kOfClosure)
           say(About::lines, both(itself, callee) << 1U | (callee == kOfAllocation ? 1U : 0U), line);
       }
-      callee = called_as(frames_[k]);
     }
   }
 
  private:
+  /// Of a frame of frames_: those that read() looks at for its sake.
+  std::uint64_t surroundings(std::size_t k, std::uint64_t library) const {
+    std::uint64_t out = k == 0 ? library : 0;
+    for (std::size_t i = k - std::min(k, kDeepestWay); i < std::min(k + 2, frames_.size()); ++i)
+      out = both(out, index_of(frames_[i]) + (i == k ? std::uint64_t{1} << 32U : 0));
+    return out;
+  }
+
   struct Known {
     bool seen = false, is_program = false, only_lines = false, anonymous = false;
     std::uint64_t name = 0, plain = 0, owner = 0, file = 0, base_file = 0;
@@ -276,7 +301,8 @@ class Comparing {
   Comparing(Reader& first, Reader& second, const Side& before, const Side& after, const LeftOver& left)
       : halves_{Half{&first, &before, &left.before, {}}, Half{&second, &after, &left.after, {}}} {
     for (Half& half : halves_) {
-      for (const std::uint32_t entry : *half.left) half.reader->read(entry, half.says, everything);
+      Reader::Said said(half.left->size());
+      for (const std::uint32_t entry : *half.left) half.reader->read(entry, half.says, everything, &said);
     }
     constexpr auto kBegins = static_cast<std::size_t>(About::begins);
     lines_ = std::max(lines_of(halves_[0].says[kBegins]), lines_of(halves_[1].says[kBegins]));
@@ -290,7 +316,9 @@ class Comparing {
       return asked.contains(both(about, static_cast<std::uint64_t>(kind)));
     };
     for (Half& half : halves_) {
-      for (std::size_t entry = 0; entry < half.side->stack.size(); ++entry) half.reader->read(entry, half.says, wanted);
+      Reader::Said said(half.side->stack.size());
+      for (std::size_t entry = 0; entry < half.side->stack.size(); ++entry)
+        half.reader->read(entry, half.says, wanted, &said);
     }
     observe_facts();
     observe_stacks();

@@ -18,11 +18,15 @@ constexpr double kMostGrown = 0.25;  // of the smaller size
 constexpr double kFew = 2;           // objects: as many more or less say little
 constexpr double kSame = 0.12;       // of the logarithm of the number of objects: two runs of one program
 constexpr double kNearly = 0.25;     // the same
+constexpr double kFarOff = 1.3;      // more times than e^kNearly
 
 }  // namespace
 
 double weight_of_number(double before, double after) {
-  const double times = std::abs(std::log((after + kFew) / (before + kFew)));
+  const double ratio = (after + kFew) / (before + kFew);
+  // Most are far from all bounds: they need no logarithm.
+  if (ratio > kFarOff || ratio * kFarOff < 1) return kOtherNumber;
+  const double times = std::abs(std::log(ratio));
   return times <= kSame ? kAsMany : times <= kNearly ? kNearlyAsMany : kOtherNumber;
 }
 

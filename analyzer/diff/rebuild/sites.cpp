@@ -62,6 +62,27 @@ std::vector<std::uint64_t> runs_of_both(const Positions& a, std::span<const std:
   return out;
 }
 
+/// What the positions of one function hold of some runs, which ascend.
+class Uses {
+ public:
+  Uses(const Positions& positions, std::span<const std::uint32_t> in, const std::vector<std::uint64_t>& runs) {
+    for (const std::uint32_t p : in) {
+      for (const Use& use : positions.all[p].uses) {
+        if (std::binary_search(runs.begin(), runs.end(), use.run)) uses_.push_back(use);
+      }
+      end_.push_back(uses_.size());
+    }
+  }
+  std::span<const Use> operator[](std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : end_[i - 1];
+    return std::span(uses_).subspan(begin, end_[i] - begin);
+  }
+
+ private:
+  std::vector<Use> uses_;
+  std::vector<std::size_t> end_;
+};
+
 /// One function: its positions on both sides, and how much says of each two that they are the same.
 class Alignment {
  public:
@@ -71,10 +92,11 @@ class Alignment {
     for (const std::uint32_t p : in_a) line_a_.push_back(a.own_line(p));
     for (const std::uint32_t p : in_b) line_b_.push_back(b.own_line(p));
     const std::vector<std::uint64_t> runs = runs_of_both(a, in_a, b, in_b);
+    const Uses uses_a(a, in_a, runs), uses_b(b, in_b, runs);
     std::vector<double> objects(n_ * m_);
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
-        objects[i * m_ + j] = objects_of(a.all[in_a[i]], b.all[in_b[j]], runs);
+        objects[i * m_ + j] = weight_of_uses(uses_a[i], uses_b[j]) + weight_of_sites(a.all[in_a[i]], b.all[in_b[j]]);
         like_[i * m_ + j] = objects[i * m_ + j] + around(i, j, shift);
       }
     }
@@ -98,17 +120,20 @@ class Alignment {
   }
 
  private:
-  /// The weight of the numbers and sizes of objects.
-  static double objects_of(const Position& x, const Position& y, const std::vector<std::uint64_t>& runs) {
+  /// The weight of the numbers of objects. Both ascend.
+  static double weight_of_uses(std::span<const Use> x, std::span<const Use> y) {
     double sum = 0;
-    for (auto i = x.uses.begin(), j = y.uses.begin(); i != x.uses.end() || j != y.uses.end();) {
-      const std::uint64_t run = i == x.uses.end() ? j->run : j == y.uses.end() ? i->run : std::min(i->run, j->run);
-      const double in_x = i != x.uses.end() && i->run == run ? (i++)->objects : 0;
-      const double in_y = j != y.uses.end() && j->run == run ? (j++)->objects : 0;
-      if (std::binary_search(runs.begin(), runs.end(), run)) sum += weight_of_number(in_x, in_y);
+    for (auto i = x.begin(), j = y.begin(); i != x.end() || j != y.end();) {
+      const std::uint64_t run = i == x.end() ? j->run : j == y.end() ? i->run : std::min(i->run, j->run);
+      const double in_x = i != x.end() && i->run == run ? (i++)->objects : 0;
+      const double in_y = j != y.end() && j->run == run ? (j++)->objects : 0;
+      sum += weight_of_number(in_x, in_y);
     }
-    const bool sites = !x.sizes.empty() && !y.sizes.empty();
-    return std::clamp(sum, -kMostOfRuns, kMostOfRuns) + (sites ? weight_of_sizes(x.sizes, y.sizes) : 0);
+    return std::clamp(sum, -kMostOfRuns, kMostOfRuns);
+  }
+  /// The weight of the sizes of objects.
+  static double weight_of_sites(const Position& x, const Position& y) {
+    return x.sizes.empty() || y.sizes.empty() ? 0 : weight_of_sizes(x.sizes, y.sizes);
   }
 
   /// The weight of the functions around and of the lines.
@@ -131,6 +156,7 @@ class Alignment {
     return (shift.above == shift.below ? 1 : 0.5) * (same_parts(i, j) ? 1 : 0.5);
   }
   bool same_parts(std::size_t i, std::size_t j) const {
+    if (a_.all[in_a_[i]].above == kNone && b_.all[in_b_[j]].above == kNone) return true;
     const std::vector<std::int32_t> x = a_.path(in_a_[i]), y = b_.path(in_b_[j]);
     return std::equal(x.begin() + 1, x.end(), y.begin() + 1, y.end());
   }
