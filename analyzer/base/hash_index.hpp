@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -68,10 +69,21 @@ class HashIndex {
  private:
   // The tag is all that is kept of a hash: it finds the slot, and finds it again in a larger table.
   struct Slot {
-    std::uint32_t row = kAbsent;
-    std::uint32_t tag = 0;
+    std::uint32_t row;
+    std::uint32_t tag;
   };
-  using Slots = std::vector<Slot, LargePages<Slot>>;
+  /// New slots are as they are in memory, until grow_to() fills all of them at once.
+  struct SlotPages : LargePages<Slot> {
+    template <class Other>
+    struct rebind {
+      using other = SlotPages;
+    };
+    template <class... From>
+    void construct(Slot* slot, From... from) {
+      if constexpr (sizeof...(From) > 0) ::new (static_cast<void*>(slot)) Slot{from...};
+    }
+  };
+  using Slots = std::vector<Slot, SlotPages>;
   // Keyed, since numbers can be chosen so that any fixed mix of them agrees in these bits.
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(keyed_hash(hash)); }
   std::size_t mask() const { return slots_.size() - 1; }
@@ -82,7 +94,11 @@ class HashIndex {
   }
   void grow_to(std::size_t size) {
     Slots grown;
-    resize_on_all_cores(grown, size);
+    grown.reserve(size);
+    fill_on_all_cores(grown.data(), size * sizeof(Slot));
+    grown.resize(size);  // which writes nothing
+    std::memset(grown.data(), 0xff, size * sizeof(Slot));
+    static_assert(kAbsent == 0xffffffff);
     const Slots old = std::exchange(slots_, std::move(grown));
     for (const Slot& slot : old) {
       if (slot.row != kAbsent) place(slot);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <numeric>
 
@@ -27,6 +28,27 @@ Hash128 hash_of(std::span<const FrameId> stack, const FrameTable& frames) {
   SequenceHasher hasher;
   for (const FrameId frame : stack) hasher.add(frames.hash[index_of(frame)]);
   return hasher.finish();
+}
+
+constexpr std::uint32_t kLeftOut = std::numeric_limits<std::uint32_t>::max();  // depth of a stack without its frames
+std::size_t kept(std::uint32_t depth) { return depth == kLeftOut ? 0 : depth; }
+
+/// Takes the frames of stacks that are held out of `frames`; `hash` and `depth` are of the stacks that these are of.
+void take_out(const HeldStacks& held, std::span<const Hash128> hash, std::span<std::uint32_t> depth,
+              std::vector<FrameId>& frames) {
+  constexpr std::size_t kAhead = 16;
+  auto from = frames.begin(), to = from;
+  for (std::size_t stack = 0; stack < hash.size(); ++stack) {
+    if (stack + kAhead < hash.size()) held.prefetch(hash[stack + kAhead]);
+    const auto end = from + static_cast<std::ptrdiff_t>(std::max(depth[stack], 1U));
+    if (depth[stack] > 0 && held.holds(hash[stack])) {
+      depth[stack] = kLeftOut;
+    } else {
+      to = std::copy(from, end, to);
+    }
+    from = end;
+  }
+  frames.erase(to, frames.end());
 }
 
 /// Rows in order, each stack and label set once, with a value: they are the samples as they are.
@@ -242,6 +264,10 @@ StackId SnapshotBuilder::stack_with_hash(std::span<const FrameId> leaf_first, co
   return StackId{id};
 }
 
+bool SnapshotBuilder::keeps(std::span<const FrameId> leaf_first) const {
+  return held_ == nullptr || !held_->holds(hash_of(leaf_first, dictionary_->frames));
+}
+
 // Threads read blocks of stacks side by side, and put the frames of their blocks into the table in the order of blocks.
 std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks& read) {
   if (count == 0) return {};
@@ -265,6 +291,8 @@ std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks
       frames.insert(frames.end(), leaf_first.begin(), leaf_first.end());
       if (leaf_first.empty()) frames.push_back(FrameId{});
     });
+    if (held_ != nullptr)
+      take_out(*held_, hash.subspan(begin, end - begin), std::span(depth).subspan(begin, end - begin), frames);
     const std::size_t at = room * begin / count;
     fill_soon(memory + at, (room * end / count - at) * sizeof(FrameId));
     turn.wait();
@@ -274,7 +302,7 @@ std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks
   if (std::find(depth.begin(), depth.end(), 0U) != depth.end()) {
     none.push_back(pseudo_frame(kNoStackRecorded));
     std::size_t at = 0;
-    for (std::size_t stack = 0; stack < count; at += depth[stack++]) {
+    for (std::size_t stack = 0; stack < count; at += kept(depth[stack++])) {
       if (depth[stack] != 0) continue;
       hash[stack] = hash_of(none, dictionary_->frames), depth[stack] = 1;
       table.frame[at] = none.front();
@@ -290,13 +318,14 @@ std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks
   table.begin.reserve(count + 2);
   auto to = table.frame.begin();
   auto from = table.frame.begin();
-  for (std::size_t stack = 0; stack < count; from += depth[stack++]) {
+  for (std::size_t stack = 0; stack < count; from += static_cast<std::ptrdiff_t>(kept(depth[stack++]))) {
     if (first[stack] != stack) {
       ids[stack] = ids[first[stack]];
       continue;
     }
     const std::size_t id = table.begin.size() - 1;
-    to = to == from ? from + depth[stack] : std::copy_n(from, depth[stack], to);
+    const std::size_t frames = kept(depth[stack]);
+    to = to == from ? from + static_cast<std::ptrdiff_t>(frames) : std::copy_n(from, frames, to);
     table.begin.push_back(static_cast<std::uint64_t>(to - table.frame.begin()));
     table.hash[id] = hash[stack];
     ids[stack] = StackId{static_cast<std::uint32_t>(id)};
@@ -313,6 +342,12 @@ void SnapshotBuilder::set_rows(std::vector<StackId> stacks, std::vector<LabelSet
   stack_ = std::move(stacks);
   label_set_ = std::move(labels);
   for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].value = std::move(values[c]);
+}
+
+void SnapshotBuilder::reserve_code(std::size_t strings, std::size_t functions, std::size_t frames) {
+  strings_.reserve(strings);
+  functions_.reserve(functions);
+  frames_.reserve(frames);
 }
 
 void SnapshotBuilder::reserve_stacks(std::size_t stacks, std::size_t frames) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/hash_index.hpp"
+#include "analyzer/base/held_stacks.hpp"
 #include "snapdiff/api.hpp"
 #include "snapdiff/result.hpp"
 #include "snapdiff/snapshot.hpp"
@@ -61,10 +62,18 @@ class SNAPDIFF_API SnapshotBuilder {
   /// Calls `take` for each of the stacks begin .. end - 1, ascending. Several threads call it, once for each stack.
   using ReadStacks = std::function<void(std::size_t begin, std::size_t end, const TakeStack& take)>;
 
+  /// stacks() keeps no frames of stacks that are held elsewhere, by their hashes: whoever gets the snapshot has to know
+  /// of it. `held` has to stay until then; null: all frames are kept.
+  void leave_out(const HeldStacks* held) { held_ = held; }
+  /// Whether stacks() keeps the frames of this one.
+  bool keeps(std::span<const FrameId> leaf_first) const;
+
   /// Interns `count` stacks on all cores, as stack() would one after the other. No stack may be interned before.
   /// reserve_stacks() before it spares the growth of the tables. Throws what `read` throws.
   std::vector<StackId> stacks(std::size_t count, const ReadStacks& read);
 
+  /// Hint: about this many strings, functions and frames will come.
+  void reserve_code(std::size_t strings, std::size_t functions, std::size_t frames);
   /// Hint: about this many stacks with this many frames in all will come.
   void reserve_stacks(std::size_t stacks, std::size_t frames);
 
@@ -106,6 +115,7 @@ class SNAPDIFF_API SnapshotBuilder {
 
  private:
   std::unique_ptr<Dictionary> dictionary_;
+  const HeldStacks* held_ = nullptr;
   SnapshotFacts facts_;
   std::vector<StackId> stack_;
   std::vector<LabelSetId> label_set_;

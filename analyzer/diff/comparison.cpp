@@ -24,20 +24,20 @@ class EqualStacks {
  public:
   explicit EqualStacks(const Comparison& c) {
     std::size_t next = 0;
-    bool all_differ = c.seen.size() == 1;
     for (const auto& seen : c.seen) {
       begin_of_dictionary_.push_back(next);
       next += seen->fate.size();
-      all_differ = all_differ && seen->of_shown_frames.empty();
     }
+    const std::size_t stacks = next;
     for (const Side& side : c.sides) {
       begin_of_side_.push_back(next);
       next += side.salted.size();
-      all_differ = all_differ && side.salted.empty();
     }
     size_ = next;
-    // Stacks of one dictionary that show all their frames differ.
-    if (all_differ) return;
+    if (c.seen.size() == 1 && size_ == stacks) {
+      find_equal(*c.seen.front());
+      return;
+    }
     std::vector<Hash128> identity;
     resize_on_all_cores(identity, size_);
     for (std::size_t d = 0; d < c.seen.size(); ++d) {
@@ -66,6 +66,34 @@ class EqualStacks {
   }
 
  private:
+  /// Stacks of one dictionary differ where they show all their frames: those that show less are looked for.
+  void find_equal(const SeenStacks& seen) {
+    if (seen.of_shown_frames.empty()) return;
+    const std::span<const Hash128> whole = seen.of_all_frames;
+    const std::vector<Hash128>& shown = seen.of_shown_frames;
+    resize_on_all_cores(first_, size_);
+    std::vector<std::uint32_t> shortened;
+    HashIndex index;  // of the first shortened one of each identity
+    for (std::uint32_t s = 0; s < size_; ++s) {
+      first_[s] = s;
+      if (shown[s] == whole[s]) continue;
+      shortened.push_back(s);
+      first_[s] = index.find(shown[s].low, [&](std::uint32_t other) { return shown[other] == shown[s]; });
+      if (first_[s] != HashIndex::kAbsent) continue;
+      first_[s] = s;
+      index.insert(shown[s].low, s);
+    }
+    for_each_block(size_, [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto s = static_cast<std::uint32_t>(i);
+        if (shown[s] != whole[s]) continue;
+        const std::uint32_t other = index.find(whole[s].low, [&](std::uint32_t o) { return shown[o] == whole[s]; });
+        if (other != HashIndex::kAbsent) first_[std::max(s, other)] = std::min(s, other);
+      }
+    });
+    for (const std::uint32_t s : shortened) first_[s] = first_[first_[s]];
+  }
+
   std::vector<std::size_t> begin_of_dictionary_, begin_of_side_;
   std::size_t size_ = 0;
   std::vector<std::uint32_t> first_;  // by number; empty where all differ
@@ -377,6 +405,7 @@ Status join_sides(Comparison& c, const Builds& builds) {
     c.since_baseline = find_since_baseline(c);  // parts of stacks are blurred each on its own
   if (across_builds) rebuilds.match(c);
   if (several) bridge_gaps(c);
+  for (Side& side : c.sides) side.variance = {};  // it is in those of the units
   return ok();
 }
 

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/base/free_memory.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/story/make_story.hpp"
@@ -111,6 +113,7 @@ Result<TrendReport> judge_series(std::span<const SnapshotRef> snapshots, const D
 Result<GrowthReport> compare_pair(const SnapshotRef& baseline, const SnapshotRef& current, const DiffOptions& view) {
   Result<GrowthReport> report = diff::diff(baseline, current, view);
   if (!report) return report;
+  if (report->rows.size() >= kParallelStacks) give_free_memory_back();
   story::tell(*report);
   const SnapshotRef pair[] = {baseline, current};
   if (Status told = tell_iterations(pair, view, *report); !told) return std::move(told).error();

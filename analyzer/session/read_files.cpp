@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/free_memory.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/session/naming.hpp"
@@ -39,15 +41,36 @@ class Sharing {
   }
 
   /// A few large files that hold nearly the same share the dictionary of the last one, so that its stacks keep their
-  /// order and those of the others come after them.
+  /// order and those of the others come after them. The last one is read first.
+  bool few() const { return read_.size() >= 2 && read_.size() < kSharedFrom; }
+
+  /// The stacks of the last one, null where it is not shared. Waits for last_finished().
+  const HeldStacks* held_by_last() {
+    std::unique_lock<std::mutex> hold(mutex_);
+    last_read_.wait(hold, [&] { return last_is_read_; });
+    return adopted_ ? &dictionary_ : nullptr;
+  }
+
+  /// `last`: null where nothing came of it.
+  void last_finished(ReadFile* last) {
+    Snapshot* const only = last == nullptr ? nullptr : only_snapshot(*last);
+    const bool adopted = only != nullptr && only->dictionary->stacks.size() >= kParallelStacks;
+    if (adopted) dictionary_.adopt(*only);
+    {
+      const std::lock_guard<std::mutex> hold(mutex_);
+      adopted_ = adopted;
+      last_is_read_ = true;
+    }
+    last_read_.notify_all();
+  }
+
   void all_finished(ReadResults& results) {
-    if (read_.size() < 2 || read_.size() >= kSharedFrom) return;
-    Snapshot* const last = only_snapshot(*results.back());
-    if (last == nullptr || last->dictionary->stacks.size() < kParallelStacks) return;
-    dictionary_.adopt(*last);
+    if (!few() || !adopted_) return;
     for (std::size_t file = results.size() - 1; file-- > 0;) {
       if (Snapshot* const only = only_snapshot(*results[file])) dictionary_.take_if_alike(*only);
     }
+    dictionary_.forget();
+    give_free_memory_back();
   }
 
  private:
@@ -57,8 +80,10 @@ class Sharing {
   }
 
   std::mutex mutex_;
+  std::condition_variable last_read_;
   std::vector<bool> read_;
   std::size_t next_ = 0;
+  bool last_is_read_ = false, adopted_ = false;
   SharedDictionary dictionary_;
 };
 
@@ -163,15 +188,25 @@ ReadResults read_all(const std::vector<Job>& jobs, const Request& request, std::
   Sharing sharing(jobs.size());
   Held held(most_row_bytes);
   const formats::ReadOptions all_options = read_options_of(request);
-  for_each_parallel(jobs.size(), kParallelStacks, [&](std::size_t i) {
+  for_each_parallel(jobs.size(), kParallelStacks, [&](std::size_t turn) {
+    // Of a few the last one first: the others leave out what it holds.
+    const std::size_t i = sharing.few() ? jobs.size() - 1 - turn : turn;
+    const bool is_last = sharing.few() && turn == 0;
     formats::ReadOptions file_options = all_options;
+    if (sharing.few() && !is_last) file_options.held_stacks = [&] { return sharing.held_by_last(); };
     file_options.point = jobs[i].point;
     if (reading.is_watched())
       file_options.progress = [&reading, i](std::uint64_t done, std::uint64_t) { reading.update(i, done); };
-    ReadFile& read = results[i].emplace(ReadFile{formats::read_file(jobs[i].path, file_options), false});
-    if (read.snapshots) {
-      demangle_names(*read.snapshots, request.demangle);
-      read.lacks_rows = held.drop(*read.snapshots, jobs[i]);
+    try {
+      ReadFile& read = results[i].emplace(ReadFile{formats::read_file(jobs[i].path, file_options), false});
+      if (read.snapshots) {
+        demangle_names(*read.snapshots, request.demangle);
+        read.lacks_rows = held.drop(*read.snapshots, jobs[i]);
+      }
+      if (is_last) sharing.last_finished(&read);
+    } catch (...) {
+      if (is_last) sharing.last_finished(nullptr);
+      throw;
     }
     sharing.finished(i, results);
     reading.finished(i);

@@ -227,7 +227,7 @@ std::optional<SharedDictionary::Known> SharedDictionary::know_most(const Diction
 void SharedDictionary::take_if_alike(Snapshot& snapshot) {
   if (!is_alone(snapshot)) return;
   std::optional<Known> known = know_most(*snapshot.dictionary);
-  if (!known) return;
+  if (!known) return give_frames_back(snapshot);
   const StackTable& from = snapshot.dictionary->stacks;
   std::size_t frames = 0, stacks = 0;
   for (std::size_t s = 0; s < known->size(); ++s) {
@@ -241,6 +241,37 @@ void SharedDictionary::take_if_alike(Snapshot& snapshot) {
   to.begin.reserve(to.begin.size() + stacks);
   to.hash.reserve(to.hash.size() + stacks);
   move(snapshot, *std::move(known));
+}
+
+/// Its own frames, by the hashes of those here.
+void SharedDictionary::give_frames_back(Snapshot& snapshot) const {
+  const StackTable& before = snapshot.dictionary->stacks;
+  const auto is_left_out = [&](std::size_t s) { return s > 0 && before.begin[s] == before.begin[s + 1]; };
+  std::size_t s = 0;
+  while (s < before.size() && !is_left_out(s)) ++s;
+  if (s == before.size()) return;
+  auto own = std::make_shared<Dictionary>(*snapshot.dictionary);
+  HashIndex frames;
+  const std::vector<Hash128>& hash = own->frames.hash;
+  for (std::uint32_t row = 0; row < hash.size(); ++row) frames.insert(keyed_hash(hash[row]), row);
+  StackTable& after = own->stacks;
+  after.frame.clear();
+  for (s = 0; s < before.size(); ++s) {
+    const std::uint32_t here = is_left_out(s) ? find_stack(before.hash[s]) : HashIndex::kAbsent;
+    if (here == HashIndex::kAbsent) {
+      const auto kept = before.frames(StackId{static_cast<std::uint32_t>(s)});
+      after.frame.insert(after.frame.end(), kept.begin(), kept.end());
+    } else {
+      for (const FrameId frame : dictionary_->stacks.frames(StackId{here})) {
+        const Hash128& wanted = dictionary_->frames.hash[index_of(frame)];
+        const std::uint32_t row =
+            frames.find(keyed_hash(wanted), [&](std::uint32_t other) { return hash[other] == wanted; });
+        if (row != HashIndex::kAbsent) after.frame.push_back(FrameId{row});
+      }
+    }
+    after.begin[s + 1] = after.frame.size();
+  }
+  snapshot.dictionary = std::move(own);
 }
 
 void SharedDictionary::move(Snapshot& snapshot, Known known) {

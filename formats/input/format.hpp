@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/base/held_stacks.hpp"
 #include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 
@@ -23,6 +25,9 @@ struct ReadRequest {
   /// RE2 searched in each metric line: its named groups are tags of the line's counters, a group without
   /// a name is the tag `thread`. "" = none.
   std::string group_by = {};
+  /// The stacks that another dictionary holds, or null. May wait for them: a format asks once, before its stacks, on
+  /// the thread that reads. It may then leave out their frames, as SnapshotBuilder::leave_out() does; may be empty.
+  std::function<const HeldStacks*()> held_stacks = {};
   bool decimal_units = false;  ///< KB, MB, GB are powers of 1000 in lines whose tool is not known
 };
 

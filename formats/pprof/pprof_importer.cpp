@@ -95,8 +95,10 @@ constexpr Format kPprof{
              "*.pb.gz, *.pb, *.pprof, *.prof",
              "flags of mappings and locations; number labels that are 0 without a unit"},
     .sniff = sniff_profile,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) {
-      value_or_throw(read_profile(in, out, ReadLimits{}));
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest& request) {
+      ReadLimits limits;
+      limits.held_stacks = request.held_stacks;
+      value_or_throw(read_profile(in, out, limits));
     }};
 
 }  // namespace snapdiff::formats

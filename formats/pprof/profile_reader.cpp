@@ -137,7 +137,10 @@ Result<Snapshot> read_whole(Input& in, std::string_view whole, const ReadLimits&
     }
   }
   return build(tables, in, whole.size(), [&](const SampleContext& context) {
-    if (spans.size() <= limits.in_memory_samples) return add_samples(whole, spans, context);
+    if (spans.size() <= limits.in_memory_samples) {
+      if (limits.held_stacks) context.builder.leave_out(limits.held_stacks());
+      return add_samples(whole, spans, context);
+    }
     StreamedSamples merged;
     for (const SampleSpan& span : spans) merged.add(whole.substr(span.begin, span.size), span.begin);
     return merged.finish(context);

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
+#include "analyzer/base/held_stacks.hpp"
 #include "analyzer/base/importer.hpp"
 
 namespace snapdiff::formats::pprof {
@@ -14,6 +16,8 @@ struct ReadLimits {
   /// With more samples than this in one view they are merged as they come: their number is then
   /// out of proportion to the distinct stacks that a profile can have.
   std::size_t in_memory_samples = std::size_t{4} << 20;
+  /// As in ReadRequest.
+  std::function<const HeldStacks*()> held_stacks = {};
 };
 
 /// Reads one profile.proto and gives the snapshot to `out`.

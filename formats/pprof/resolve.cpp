@@ -58,6 +58,8 @@ Locations::Locations(const ProfileTables& tables, SnapshotBuilder& builder) {
   index_rows(tables.mappings, mapping_row_, "mappings");
   index_rows(tables.functions, function_row_, "functions");
   index_rows(tables.locations, location_row_, "locations");
+  builder.reserve_code(tables.strings.size(), tables.functions.size(),
+                       std::max(tables.locations.size(), tables.lines.size()));
 
   for (const RawMapping& mapping : tables.mappings) {
     module_.push_back(builder.module(without_deleted(tables.text(mapping.file_name, mapping.offset)),

@@ -114,7 +114,8 @@ class SampleBlocks {
     return whole_.substr(spans_[sample].begin, spans_[sample].size);
   }
 
-  /// Frames of all samples, from every 64th of them. An input cannot ask for more memory than its own size explains.
+  /// Frames of all samples, as far as the builder keeps them, from every 64th of them. An input cannot ask for more
+  /// memory than its own size explains.
   std::size_t expected_frames() const {
     constexpr std::size_t kEvery = 64;
     if (spans_.empty()) return 0;
@@ -124,7 +125,7 @@ class SampleBlocks {
     for (std::size_t sample = 0; sample < spans_.size(); sample += kEvery) {
       frames.clear();
       read_stack(sample, parts, frames);
-      seen += frames.size();
+      if (context_.builder.keeps(frames.view())) seen += frames.size();
     }
     const std::size_t samples = (spans_.size() + kEvery - 1) / kEvery;
     const std::size_t of_all = seen * spans_.size() / samples;

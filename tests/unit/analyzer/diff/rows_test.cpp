@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <limits>
+#include <string>
 
 #include "unit/analyzer/diff/diff_support.hpp"
 
@@ -224,6 +225,18 @@ TEST_CASE("diff: stacks that differ only in how deep they recurse are one row") 
   DiffOptions whole;
   whole.fold_recursion = false;
   CHECK(must_diff(before, after, whole).rows.size() == 5);
+}
+
+TEST_CASE("diff: recursion is folded alike where the sides share a dictionary") {
+  // The stack without recursion comes first, in the middle, last, and not at all.
+  const auto* const stacks = GENERATE("main;walk;leaf 1 1\nmain;walk;walk;leaf 2 1\nmain;walk;walk;walk;leaf 4 1\n",
+                                      "main;walk;walk;leaf 2 1\nmain;walk;leaf 1 1\nmain;walk;walk;walk;leaf 4 1\n",
+                                      "main;walk;walk;leaf 2 1\nmain;walk;walk;walk;leaf 4 1\nmain;walk;leaf 1 1\n",
+                                      "main;walk;walk;leaf 2 1\nmain;walk;walk;walk;leaf 5 1\n");
+  const SnapshotRef ref = heap(std::string("other 1 1\n") + stacks);
+  const GrowthReport r = must_diff(ref, ref);
+  REQUIRE(r.rows.size() == 2);
+  CHECK(row_called(r, "main;walk;leaf").value == Change{7, 7});
 }
 
 TEST_CASE("diff: what only looks like recursion is not folded") {
