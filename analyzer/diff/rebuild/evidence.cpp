@@ -86,10 +86,18 @@ class Reader {
   }
 
   /// A frame of the program with a name, in code that is not known to be the same.
-  bool counts(FrameId frame) {
-    const std::size_t i = index_of(frame);
-    return d_.frames.function[i] != FunctionId{} && (d_.frames.flags[i] & kFramePseudo) == 0 &&
-           module_[index_of(d_.frames.module[i])] != SameBuild::yes && known(i).is_program;
+  bool counts(FrameId frame) { return may_count(index_of(frame)) && known(index_of(frame)).is_program; }
+  /// Whether any frame of the side does. Quick where its code is known to be the same: no stack is looked at then.
+  bool any_counts() {
+    std::size_t i = 0;
+    while (i < d_.frames.size() && !may_count(i)) ++i;
+    if (i == d_.frames.size()) return false;
+    for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
+      for (const FrameId frame : side_.frames(entry).frames()) {
+        if (counts(frame)) return true;
+      }
+    }
+    return false;
   }
 
   /// visit(hash of the name) for each function of an entry but the outermost one of several, from which all stacks
@@ -183,6 +191,11 @@ class Reader {
     /// The name in any build; where names say only lines, the file.
     std::uint64_t identity() const { return only_lines ? base_file : plain; }
   };
+
+  bool may_count(std::size_t frame) const {
+    return d_.frames.function[frame] != FunctionId{} && (d_.frames.flags[frame] & kFramePseudo) == 0 &&
+           module_[index_of(d_.frames.module[frame])] != SameBuild::yes;
+  }
 
   std::uint64_t called_as(FrameId frame) {
     const Known& f = known(index_of(frame));
@@ -423,15 +436,7 @@ Estimate estimate(const Side& before, const Side& after, const BuildFacts& facts
   if (out.settled) return out;
   bool differs = false;
   Reader first(before, facts_before, facts_after, differs), second(after, facts_after, facts_before, differs);
-  const auto may_differ = [](Reader& reader, const Side& side) {
-    for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
-      for (const FrameId frame : side.frames(entry).frames()) {
-        if (reader.counts(frame)) return true;
-      }
-    }
-    return false;
-  };
-  const bool may_a = may_differ(first, before), may_b = may_differ(second, after);
+  const bool may_a = first.any_counts(), may_b = second.any_counts();
   out.settled = !may_a && !may_b;
   out.is_other_module = differs;
   if (out.settled || differs || !may_a || !may_b) return out;
