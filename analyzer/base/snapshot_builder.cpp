@@ -33,7 +33,7 @@ Hash128 hash_of(std::span<const FrameId> stack, const FrameTable& frames) {
 constexpr std::uint32_t kLeftOut = std::numeric_limits<std::uint32_t>::max();  // depth of a stack without its frames
 std::size_t kept(std::uint32_t depth) { return depth == kLeftOut ? 0 : depth; }
 
-/// Takes the frames of stacks that are held out of `frames`; `hash` and `depth` are of the stacks that these are of.
+/// Takes the frames of stacks that are held out of `frames`, which belong to the stacks of `hash` and `depth`.
 void take_out(const HeldStacks& held, std::span<const Hash128> hash, std::span<std::uint32_t> depth,
               std::vector<FrameId>& frames) {
   constexpr std::size_t kAhead = 16;

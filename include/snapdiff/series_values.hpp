@@ -238,7 +238,7 @@ class SeriesValues {
     std::int64_t value = 0, before = 0;
     std::uint32_t step = 0, unknown = 0, unknown_before = 0;
   };
-  /// What add() does: it adds to whole rows, counts changes, or puts them in their places.
+  /// add() adds to whole rows, counts changes, or puts them in their places.
   enum class Fill : std::uint8_t { none, counts, places };
 
   /// visit(first step, end, value, unknown) for each value of a row.
@@ -257,7 +257,7 @@ class SeriesValues {
                                         [](std::size_t wanted, std::uint32_t at) { return wanted < (at & ~kUnknown); });
     return after == first ? kNone : static_cast<std::size_t>(after - steps_.begin()) - 1;
   }
-  /// What is added up for this step of the row.
+  /// The sum for this step of the row.
   Open& at_step(std::size_t row, std::size_t step) {
     ++added_;
     Open& open = open_[row];

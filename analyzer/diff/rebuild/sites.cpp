@@ -62,7 +62,7 @@ std::vector<std::uint64_t> runs_of_both(const Positions& a, std::span<const std:
   return out;
 }
 
-/// What the positions of one function hold of some runs, which ascend.
+/// The uses of the positions of one function, as far as they belong to `runs`, which ascend.
 class Uses {
  public:
   Uses(const Positions& positions, std::span<const std::uint32_t> in, const std::vector<std::uint64_t>& runs) {
