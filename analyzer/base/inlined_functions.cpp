@@ -50,7 +50,8 @@ std::span<const std::uint64_t> down_to(std::span<const std::uint64_t> part, std:
 
 OwnPaths restore_inlined(const GrowthReport& report) {
   OwnPaths out;
-  const std::string_view producer = report.current.snapshot ? report.current.snapshot->facts.producer : "";
+  if (report.current.snapshot == nullptr) return out;
+  const std::string& producer = report.current.snapshot->facts.producer;
   if (producer != "node" && producer != "v8") return out;
   std::vector<Stack> stacks;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> through;  // by function: stacks
