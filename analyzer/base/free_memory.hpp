@@ -8,8 +8,8 @@
 
 namespace snapdiff {
 
-/// Memory that was freed in pieces between what is kept goes back to the system: what is made next is larger than the
-/// pieces, and takes other memory.
+/// Gives freed memory back to the system. The pieces of it lie between what is kept; a larger table that comes next
+/// would take other memory beside them.
 inline void give_free_memory_back() {
 #ifdef __GLIBC__
   ::malloc_trim(0);

@@ -66,7 +66,7 @@ class EqualStacks {
   }
 
  private:
-  /// Stacks of one dictionary differ where they show all their frames: those that show less are looked for.
+  /// Stacks of one dictionary that show all their frames differ, so only stacks that show less can equal another one.
   void find_equal(const SeenStacks& seen) {
     if (seen.of_shown_frames.empty()) return;
     const std::span<const Hash128> whole = seen.of_all_frames;

@@ -40,7 +40,7 @@ struct Findings {
   double wanted = kSure;    ///< odds of the climbing shapes from which a climb is sure
   bool unlisted = false;    ///< snapshots whose list leaves it out are not among the values
   bool sampled = false;
-  bool by_chance = false;  ///< of a sampled series: what is seen to come and go may rise as far without any growth
+  bool by_chance = false;  ///< a sampled series rises no further than what comes and goes in it may without growth
 
   /// The last half rises about as fast as all of it.
   bool keeps_pace() const { return late_slope >= kKeepsPace * slope; }

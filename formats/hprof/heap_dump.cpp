@@ -64,15 +64,6 @@ void HeapDump::truncated() {
       offset());
 }
 
-std::uint32_t HeapDump::take_u2() {
-  need(2);
-  have(2);
-  const std::uint32_t value = load_u2(p_);
-  p_ += 2;
-  left_ -= 2;
-  return value;
-}
-
 void HeapDump::skip(std::uint64_t size) {
   need(size);
   if (!bytes_.skip(p_, size)) truncated();

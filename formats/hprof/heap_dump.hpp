@@ -80,23 +80,21 @@ class HeapDump {
   }
   [[noreturn]] void truncated();
   std::uint64_t read_id(const char* p) const { return id_bytes_ == 8 ? load_u8(p) : load_u4(p); }
-  std::uint64_t take_id() {
-    need(id_bytes_);
-    have(id_bytes_);
-    const std::uint64_t id = read_id(p_);
-    p_ += id_bytes_;
-    left_ -= id_bytes_;
-    return id;
-  }
-  std::uint32_t take_u4() {
-    need(4);
-    have(4);
-    const std::uint32_t value = load_u4(p_);
-    p_ += 4;
-    left_ -= 4;
+  /// Consumes `size` bytes that load(p_) reads.
+  template <class Load>
+  auto take(std::uint32_t size, Load load) {
+    need(size);
+    have(size);
+    const auto value = load(p_);
+    p_ += size;
+    left_ -= size;
     return value;
   }
-  std::uint32_t take_u2();
+  std::uint64_t take_id() {
+    return take(id_bytes_, [this](const char* p) { return read_id(p); });
+  }
+  std::uint32_t take_u4() { return take(4, load_u4); }
+  std::uint32_t take_u2() { return take(2, load_u2); }
   void skip(std::uint64_t size);
   void sub_record(std::uint8_t tag);
   void root(std::uint8_t tag, std::uint32_t more);

@@ -291,7 +291,7 @@ class Gate(CliTest):
         self.run_it("gate", "heaps", "--budget", "30000/step", code=0)
 
     def test_what_only_the_last_list_has_is_not_passed(self):
-        """A list of the largest stacks: what it lacks at first was smaller than the least of it."""
+        """A stack that a list of the largest ones lacks at first was smaller than the least of that list."""
         def moment(clock, *stacks):
             return f"[10:0{clock}:00] Top 3 stacks with outstanding allocations:\n" + "".join(
                 f"\t{size} bytes in 10 allocations from stack\n\t\t{name}+0x10 [service]\n\t\tmain+0x4 [service]\n" for size, name in stacks)

@@ -125,6 +125,7 @@ class Reader {
     }
 
    private:
+    // Slots for each stack, and in all (512 KiB). With fewer of them a frame is only read again.
     static constexpr std::size_t kEach = 16, kMost = std::size_t{1} << 16;
     std::vector<std::uint64_t> last_;
   };
@@ -176,7 +177,7 @@ class Reader {
   }
 
  private:
-  /// Of a frame of frames_: those that read() looks at for its sake.
+  /// One number for the frame frames_[k] and the neighbours that read() looks at with it.
   std::uint64_t surroundings(std::size_t k, std::uint64_t library) const {
     std::uint64_t out = k == 0 ? library : 0;
     for (std::size_t i = k - std::min(k, kDeepestWay); i < std::min(k + 2, frames_.size()); ++i)

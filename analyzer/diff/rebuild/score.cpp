@@ -18,7 +18,7 @@ constexpr double kMostGrown = 0.25;  // of the smaller size
 constexpr double kFew = 2;           // objects: as many more or less say little
 constexpr double kSame = 0.12;       // of the logarithm of the number of objects: two runs of one program
 constexpr double kNearly = 0.25;     // the same
-constexpr double kFarOff = 1.3;      // more times than e^kNearly
+constexpr double kFarOff = 1.3;      // above e^kNearly, so that no case below needs the logarithm
 
 }  // namespace
 
