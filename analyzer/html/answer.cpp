@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/html/data_blocks.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
@@ -66,14 +67,6 @@ std::string events(const Story& story) {
   return out;
 }
 
-/// "+7.12 MiB, +17 596 objects over 13 snapshots, 68 min; the net hides ...".
-std::string change_line(const Story& story) {
-  std::string text = story.figures;
-  if (story.snapshots > 2 && !story.is_of_peak) text += " over " + story.extent;
-  if (!story.hidden.empty()) text += "; " + story.hidden;
-  return safe(text) + ".";
-}
-
 std::string culprit_row(const Culprit& culprit) {
   std::string place = prose(culprit.text.place);
   if (!culprit.text.via.empty()) place += " <span class=\"called\">(" + prose(culprit.text.via) + ")</span>";
@@ -85,23 +78,11 @@ std::string culprit_row(const Culprit& culprit) {
          (values.size() > 2 ? sparkline(values) : std::string()) + "</td></tr>\n";
 }
 
-std::string culprit_table(const std::vector<Culprit>& culprits, std::string_view title) {
-  if (culprits.empty()) return {};
+std::string culprit_table(const document::CulpritList& list) {
   std::string out =
-      "<h2>" + std::string(title) + "</h2>\n<div class=\"scroll\"><table class=\"plain culprits\"><tbody>\n";
-  for (const Culprit& culprit : culprits) out += culprit_row(culprit);
+      "<h2>" + std::string(list.title) + "</h2>\n<div class=\"scroll\"><table class=\"plain culprits\"><tbody>\n";
+  for (const Culprit& culprit : list.culprits) out += culprit_row(culprit);
   return out + "</tbody></table></div>\n";
-}
-
-/// Coverage, what levelled off, what was freed again.
-std::string also_line(const Story& story) {
-  std::string out;
-  for (const Prose& line : story.also) out += (out.empty() ? "" : "; ") + prose(line);
-  if (story.peak != nullptr) {
-    for (const Prose& line : story.peak->advice) out += (out.empty() ? "" : "; ") + prose(line);
-  }
-  if (!story.no_verdict.empty()) out += (out.empty() ? "" : "; ") + safe(story.no_verdict);
-  return out.empty() ? out : "<p class=\"note\">" + out + ".</p>\n";
 }
 
 /// What is in use below calls of modules.
@@ -169,7 +150,7 @@ std::string answer_section(const Postmortem& report) {
   out += "<div class=\"head\"><h1>";
   out += report.narrative.headline.empty() ? safe(headline_text(report)) : prose(report.narrative.headline);
   out += "</h1>" + badge(story != nullptr ? story->verdict : report.narrative.verdict, true) + "</div>\n";
-  const std::string lead = story != nullptr ? change_line(*story) : counters_lead(report.narrative);
+  const std::string lead = story != nullptr ? prose(document::answer_figures(*story)) : counters_lead(report.narrative);
   if (!lead.empty()) out += "<p class=\"lead\">" + lead + "</p>\n";
   return out + "</section>\n";
 }
@@ -178,12 +159,11 @@ std::string culprits_section(const Postmortem& report) {
   if (report.growth().metric.empty() || report.growth().story == nullptr) return {};
   const Story& story = *report.growth().story;
   std::string out = "<section id=\"culprits\" aria-label=\"culprits\">\n";
-  out += culprit_table(story.freed, "Freed by") + culprit_table(story.culprits, "Culprits");
-  if (story.peak != nullptr && story.culprits.empty())
-    out += culprit_table(story.peak->parts, story.peak->facts.has_history ? "At the peak" : "What it holds");
+  for (const document::CulpritList& list : document::culprit_lists(story)) out += culprit_table(list);
   if (!story.no_culprit.empty() && story.freed.empty()) out += "<p>No culprit: " + safe(story.no_culprit) + ".</p>\n";
   out += module_list(story);
-  out += also_line(story);
+  if (const Prose remarks = document::answer_remarks(story); !remarks.empty())
+    out += "<p class=\"note\">" + prose(remarks) + "</p>\n";
   if (!story.next.empty()) out += "<p>Next: <code>" + safe(plain(story.next)) + "</code></p>\n";
   return out + "</section>\n";
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/document/match_words.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/html/markup.hpp"
@@ -73,19 +74,16 @@ std::string note_list(const Notes& notes) {
   if (notes.empty()) return out + "<p class=\"note\">Nothing: every byte of every input was read.</p></details>\n";
   out += "<ul class=\"notes\">\n";
   std::size_t shown = 0;
-  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
-    for (const Note& note : notes.all()) {
-      if (note.severity != severity || shown == kMostNotes) continue;
-      ++shown;
-      out += "<li><b>" + entities(to_text(severity)) + "</b> " + safe(bounded(note.text, 600));
-      if (note.count > 1) out += " (" + count_text(note.count, kGlyphs) + "\u00a0\u00d7)";
-      if (note.first_offset)
-        out += " <span class=\"via\">first at byte " + std::to_string(*note.first_offset) + "</span>";
-      out += "</li>\n";
-    }
+  for (const Note* const note : document::by_gravity(notes)) {
+    if (shown++ == kMostNotes) break;
+    out += "<li><b>" + entities(to_text(note->severity)) + "</b> " + safe(bounded(note->text, 600));
+    if (note->count > 1) out += " (" + count_text(note->count, kGlyphs) + "\u00a0\u00d7)";
+    if (note->first_offset)
+      out += " <span class=\"via\">first at byte " + std::to_string(*note->first_offset) + "</span>";
+    out += "</li>\n";
   }
-  if (shown < notes.all().size())
-    out += "<li>" + entities(others_text(notes.all().size() - shown, kGlyphs)) + " more notes</li>\n";
+  if (kMostNotes < notes.all().size())
+    out += "<li>" + entities(others_text(notes.all().size() - kMostNotes, kGlyphs)) + " more notes</li>\n";
   return out + "</ul></details>\n";
 }
 

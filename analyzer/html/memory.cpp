@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/html/markup.hpp"
 #include "analyzer/html/sections.hpp"
 
@@ -10,22 +11,6 @@ namespace {
 constexpr std::size_t kPinRows = 20;
 constexpr std::size_t kCounterRows = 400;
 
-std::string term(std::string_view label, const std::string& text) {
-  return "<dt>" + std::string(label) + "</dt><dd>" + text + "</dd>\n";
-}
-
-std::string free_text(const FreeBytes& free) {
-  if (free.blocks == 0) return "none";
-  return value(free.bytes, "bytes") + " in " + counted(static_cast<std::size_t>(free.blocks), "block") +
-         ", the largest " + value(free.largest, "bytes");
-}
-
-std::string seconds_text(std::int64_t us) {
-  char text[48] = {};
-  std::snprintf(text, sizeof text, "%.6g\u00a0s", static_cast<double>(us) * 1e-6);
-  return text;
-}
-
 }  // namespace
 
 std::string failure_section(const Postmortem& report) {
@@ -33,27 +18,12 @@ std::string failure_section(const Postmortem& report) {
   const OutOfMemory& o = *report.failure;
   std::string out = "<section id=\"failure\" aria-labelledby=\"failure-h\"><h2 id=\"failure-h\">Out of memory: " +
                     entities(to_text(o.reason)) + "</h2>\n<p>" + safe(bounded(o.sentence, 2000)) +
-                    ".</p>\n<dl class=\"findings\">\n";
-  std::string where = "device " + std::to_string(o.device);
-  if (o.after_us != kNoTime) where += ", " + seconds_text(o.after_us) + " into the trace";
-  where += ", event " + count_text(o.event + 1, kGlyphs) + " of " + count_text(o.events, kGlyphs);
-  if (o.failures > 1) where += "; the last of " + counted(o.failures, "failure");
-  out += term("When", where);
-  out += term("Asked", value(o.asked, "bytes") + " on stream " + hex_text(o.stream) + "; a new segment takes " +
-                           value(o.segment, "bytes"));
-  out += term("Device free", value(o.device_free, "bytes"));
-  out += term("Reserved", o.reserved ? value(*o.reserved, "bytes") : "not known, the snapshot holds no segments");
-  out += term("Allocated", value(o.allocated, "bytes") + " in " + counted(static_cast<std::size_t>(o.blocks), "block") +
-                               ", of it " + value(o.rounding(), "bytes") + " by rounding up");
-  if (o.pending > 0) out += term("Pending", value(o.pending, "bytes") + " freed, waiting for another stream");
-  if (o.reserved) {
-    out += term("Free for it", free_text(o.usable));
-    if (o.other_size.blocks > 0) out += term("Of the other size", free_text(o.other_size));
-    if (o.other_streams.blocks > 0) out += term("In other streams", free_text(o.other_streams));
-    if (o.other_pools.blocks > 0) out += term("In other pools", free_text(o.other_pools));
-    if (!o.exact)
-      out += term("Worked out",
-                  "from later events: sizes of blocks that are gone by the end are the least, gaps the most");
+                    ".</p>\n<p class=\"note\">" + safe(document::failure_line(o, kGlyphs)) +
+                    "</p>\n<dl class=\"findings\">\n";
+  for (const document::Fact& fact : document::failure_facts(o, kGlyphs)) {
+    out += "<dt>" + fact.label + "</dt><dd>" + safe(bounded(fact.text, 2000));
+    if (!fact.meaning.empty()) out += " <span class=\"via\">" + safe(fact.meaning) + "</span>";
+    out += "</dd>\n";
   }
   return out + "</dl>\n</section>\n";
 }

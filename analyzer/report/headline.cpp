@@ -7,6 +7,7 @@
 #include "analyzer/base/function_name.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/words.hpp"
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/document/match_words.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/report/frame_names.hpp"
@@ -193,16 +194,11 @@ std::string headline_text(const std::vector<HeadLine>& lines, const Style& style
 
 std::vector<std::string> note_lines(const Notes& notes, bool utf8) {
   std::vector<std::string> lines;
-  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
-    for (const Note& note : notes.all()) {
-      if (note.severity != severity) continue;
-      std::string line(severity == Severity::info ? "note" : to_text(severity));
-      line += ": " + printable(note.text, utf8);
-      if (note.count > 1) {
-        line += " (" + count_text(std::min<std::uint64_t>(note.count, INT64_MAX)) + " times)";
-      }
-      lines.push_back(std::move(line));
-    }
+  for (const Note* const note : document::by_gravity(notes)) {
+    std::string line(note->severity == Severity::info ? "note" : to_text(note->severity));
+    line += ": " + printable(note->text, utf8);
+    if (note->count > 1) line += " (" + count_text(std::min<std::uint64_t>(note->count, INT64_MAX)) + " times)";
+    lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -264,10 +260,6 @@ std::string unnamed_text(const Unnamed& unnamed, const std::string& unit, bool u
   const bool can_be_named = std::any_of(unnamed.modules.begin(), unnamed.modules.end(),
                                         [](const UnnamedModule& module) { return !module.module.empty(); });
   return can_be_named ? text + "; add --symbols DIR" : text;
-}
-
-std::string pool_text(const PoolId& pool) {
-  return "(" + std::to_string(pool.first) + ", " + std::to_string(pool.second) + ")";
 }
 
 std::string operand_name(const SnapshotRef& ref, bool utf8) {

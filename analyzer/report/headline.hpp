@@ -85,9 +85,6 @@ inline std::size_t shown_of(std::size_t rows, const Style& style) {
   return style.max_rows == 0 ? rows : std::min(rows, style.max_rows);
 }
 
-/// "(0, 1)".
-std::string pool_text(const PoolId& pool);
-
 /// The operand, without folders: "run.pickle@peak" says more than the file's name.
 std::string operand_name(const SnapshotRef& ref, bool utf8);
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "analyzer/base/number_text.hpp"
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/report/frame_names.hpp"
 #include "analyzer/report/headline.hpp"
 #include "analyzer/report/json_parts.hpp"
@@ -96,7 +97,7 @@ std::string segment_table(const PinReport& report, const Style& style) {
     const SegmentFacts& s = lines[i];
     sheet.rows()[i].last = "device " + std::to_string(s.device) + ", " + hex_text(s.address) +
                            (s.stream == 0 ? "" : ", stream " + hex_text(s.stream)) +
-                           (s.pool == PoolId{} ? "" : ", pool " + pool_text(s.pool)) +
+                           (s.pool == PoolId{} ? "" : ", pool " + document::pool_text(s.pool)) +
                            ((s.flags & kSegmentExpandable) != 0 ? ", expandable" : "");
   }
   if (shown < order.size()) sheet.rows().back().last = others_text(order.size() - shown);
@@ -170,7 +171,7 @@ std::string pins_json(const PinReport& report, const Style& style) {
     json.object_rows("segments", report.segments, [&](const SegmentFacts& s) {
       json.field("device", std::int64_t{s.device});
       json.field("stream", s.stream);
-      json.field("pool", pool_text(s.pool));
+      json.field("pool", document::pool_text(s.pool));
       json.field("address", s.address);
       json.field("small", (s.flags & kSegmentSmall) != 0);
       json.field("expandable", (s.flags & kSegmentExpandable) != 0);

@@ -4,6 +4,7 @@
 #include "analyzer/base/concat.hpp"
 #include "analyzer/base/frame_kind.hpp"
 #include "analyzer/base/function_name.hpp"
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/render/memory/memory_pages.hpp"
 #include "analyzer/render/paint/text.hpp"
 
@@ -144,7 +145,7 @@ double draw_origin(Canvas& canvas, double x, double y, const StackLabel& label, 
 
 std::string pool_name(const PoolId& pool) {
   if (pool == PoolId{}) return "default pool";
-  return concat("pool (", pool.first, ", ", pool.second, ")");
+  return "pool " + document::pool_text(pool);
 }
 
 }  // namespace snapdiff::render

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/base/number_text.hpp"
+#include "snapdiff/device_memory.hpp"
+#include "snapdiff/story.hpp"
+
+/// What reports say beside their tables, once for all forms. Texts may hold names of inputs: forms make them printable.
+namespace snapdiff::document {
+
+/// The gravest first, else in their order.
+std::vector<const Note*> by_gravity(const Notes& notes);
+
+/// "(0, 1)".
+std::string pool_text(const PoolId& pool);
+
+/// A labelled fact, and what it means: "" where the label says it.
+struct Fact {
+  std::string label, text;
+  std::string_view meaning = {};
+};
+
+/// "out of memory on device 0, event 12 of 400": where and when an allocation failed.
+std::string failure_line(const OutOfMemory& failure, const NumberGlyphs& glyphs = {});
+std::vector<Fact> failure_facts(const OutOfMemory& failure, const NumberGlyphs& glyphs = {});
+
+/// "+7.12 MiB, +17 596 objects over 13 snapshots, 68 min; the net hides ....": the line below the headline.
+Prose answer_figures(const Story& story);
+
+/// Below the culprits: coverage, what levelled off, what would hold less, why there is no verdict. May be empty.
+Prose answer_remarks(const Story& story);
+
+/// The lists of a story with their titles, without empty ones: what was freed, the culprits, what a peak holds.
+struct CulpritList {
+  std::string_view title;
+  std::span<const Culprit> culprits;
+};
+std::vector<CulpritList> culprit_lists(const Story& story);
+
+}  // namespace snapdiff::document
