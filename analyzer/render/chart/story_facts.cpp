@@ -51,12 +51,6 @@ std::string short_hash(const SnapshotRef& ref) {
   return ref.snapshot == nullptr ? "" : printable(std::string_view(ref.snapshot->facts.source.sha256).substr(0, 8));
 }
 
-double matched_share(const GrowthReport& report) {
-  double sum = 0;
-  for (std::size_t tier = 0; tier + 1 < kMatchTiers; ++tier) sum += report.matched[tier];
-  return std::clamp(sum, 0.0, 1.0);
-}
-
 std::string matching_text(const GrowthReport& report) {
   std::size_t best = kMatchTiers - 1;
   for (std::size_t tier = 0; tier + 1 < kMatchTiers; ++tier) {

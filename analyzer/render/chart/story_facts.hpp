@@ -29,8 +29,7 @@ std::string snapshot_name(const SnapshotRef& ref);
 std::string short_hash(const SnapshotRef& ref);
 /// "a.heap 40ca30c3 → b.heap a7f9298c · inuse_space · matched by ... · rule set 1".
 std::string footer_text(const GrowthReport& report);
-/// "100 % of bytes" matched, and by what mostly.
-double matched_share(const GrowthReport& report);
+/// By what most bytes were matched.
 std::string matching_text(const GrowthReport& report);
 
 /// A row's callers, nearest first, repeated ones folded; without the leaf.

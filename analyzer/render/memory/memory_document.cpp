@@ -15,7 +15,7 @@ Result<std::string> write_pdf(const MemoryStory& story, Typesetter& type, Paper 
   PagePlan plan;
   for (const MemoryPage& page : story.pages) {
     PageText text = text_of(page);
-    plan.add({"", std::move(text.title), std::move(text.question), "",
+    plan.add({std::move(text.title), std::move(text.question), "",
               [&page](PdfDocument& document) { draw_page(page, document.canvas(), kContent, kBottom - 4); }});
   }
   return write_document(

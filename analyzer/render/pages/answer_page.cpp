@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/render/chart/story_facts.hpp"
 #include "analyzer/render/paint/canvas.hpp"
 
@@ -16,18 +18,12 @@ constexpr double kBadge = 62;    // from the left edge: where names begin
 constexpr double kSpark = 62;    // width at the right edge
 constexpr double kCulprit = 34;  // height of one, with a name in one line
 constexpr double kNameStep = 11;
-constexpr std::size_t kFewListed = 5;  // as many lines as a story has culprits at the most
+constexpr double kBelowPlot = 26, kAboveTable = 26;
+constexpr double kMostPlotGrowth = 130;  // of a page without a table
 constexpr std::size_t kLines = 4;
 constexpr std::size_t kAlsoLines = 10;
 constexpr std::size_t kMostModuleLines = 4;
-constexpr std::size_t kMostParts = 7;  // of the peak, on one page with the chart and the advice
-
-std::string figures_text(const snapdiff::Story& story) {
-  std::string text = story.figures;
-  if (story.snapshots > 2 && !story.is_of_peak) text.append(" over ").append(story.extent);
-  if (!story.hidden.empty()) text.append("; ").append(story.hidden);
-  return text.append(".");
-}
+constexpr std::size_t kMostInList = 10, kLeastInList = 5;  // of a list: what a peak holds are at most ten
 
 /// "filter.cc:5  (std::vector<float>)".
 std::string place_text(const Culprit& culprit) {
@@ -58,110 +54,108 @@ std::string second_line(const Culprit& culprit, const std::string& place) {
   return out;
 }
 
-/// Returns its height.
-double draw_culprit(const Culprit& culprit, Canvas& canvas, double y) {
+Block culprit_block(const Culprit& culprit, Typesetter& type) {
+  constexpr double kNumbers = 132;
   const double right = kRight - kSpark - 10;
   const TextStyle bold{9.4, FontWeight::semibold};
-  canvas.badge(kLeft, y, culprit.text.label, 6.6, Align::left);
-  const double numbers = 132;
   const double x = kLeft + kBadge;
-  const double name_w = right - numbers - x;
-  const std::string place = printable(place_text(culprit));
-  const std::vector<std::string> names =
-      name_lines(printable(plain_text(culprit.text.name)), bold, name_w, canvas.type());
-  const double used = canvas.text(x, y, names.front(), bold, kInk);
-  const bool beside = names.size() == 1 && used + 8 + canvas.type().width(place, kSmall) <= name_w;
-  if (beside) canvas.text(x + used + 8, y, place, kSmall, kInk2);
-  const std::int64_t growth = culprit.growth();
-  canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
-  canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
-  if (culprit.values.size() > 2) canvas.sparkline({kRight - kSpark, y - 9, kSpark, 20}, culprit.values);
+  const double name_w = right - kNumbers - x;
+  std::vector<std::string> names = name_lines(printable(plain_text(culprit.text.name)), bold, name_w, type);
   const double more = names.size() > 1 ? kNameStep : 0;
-  if (more > 0) canvas.text(x, y + more, names.back(), bold, kInk);
-  canvas.text_cut(x, y + more + 12.5, second_line(culprit, beside ? std::string() : place), kSmall, kInk2, right - x);
-  canvas.rule(kLeft, kRight, y + more + 19, kLine, 0.4);
-  return kCulprit + more;
+  return {kCulprit + more, [=, &culprit, names = std::move(names)](Canvas& canvas, double y) {
+            canvas.badge(kLeft, y, culprit.text.label, 6.6, Align::left);
+            const std::string place = printable(place_text(culprit));
+            const double used = canvas.text(x, y, names.front(), bold, kInk);
+            const bool beside = more == 0 && used + 8 + canvas.type().width(place, kSmall) <= name_w;
+            if (beside) canvas.text(x + used + 8, y, place, kSmall, kInk2);
+            const std::int64_t growth = culprit.growth();
+            canvas.growth(right - 40, y, growth, culprit.text.growth, bold, growth_color(growth), Align::right);
+            canvas.text(right, y, culprit.text.share, {8.8}, kInk2, Align::right);
+            if (culprit.values.size() > 2) canvas.sparkline({kRight - kSpark, y - 9, kSpark, 20}, culprit.values);
+            if (more > 0) canvas.text(x, y + more, names.back(), bold, kInk);
+            canvas.text_cut(x, y + more + 12.5, second_line(culprit, beside ? std::string() : place), kSmall, kInk2,
+                            right - x);
+            canvas.rule(kLeft, kRight, y + more + 19, kLine, 0.4);
+          }};
 }
 
-double draw_text(const Prose& text, Canvas& canvas, double y, const TextStyle& style, Color color,
-                 std::size_t lines = kLines) {
-  return draw_prose(wrap_prose(text, canvas.type(), style, kWidth, lines), canvas, kLeft, y, style, color);
+/// What the next block begins `below` its last line.
+Block text_block(const Prose& text, Typesetter& type, const TextStyle& style, Color color, double below,
+                 std::size_t most = kLines, double x = kLeft) {
+  std::vector<ProseLine> lines = wrap_prose(text, type, style, kRight - x, most);
+  const double height = line_step(style) * (static_cast<double>(std::max<std::size_t>(lines.size(), 1)) - 1) + below;
+  return {height,
+          [=, lines = std::move(lines)](Canvas& canvas, double y) { draw_prose(lines, canvas, x, y, style, color); }};
 }
 
-/// Further sentences of the story.
-Prose also_text(const snapdiff::Story& story) {
-  Prose out;
-  const auto add = [&out](const std::vector<Prose>& lines) {
-    for (const Prose& line : lines) {
-      if (!out.empty()) out.push_back({"; "});
-      out.insert(out.end(), line.begin(), line.end());
-    }
-  };
-  add(story.also);
-  if (story.peak != nullptr) add(story.peak->advice);
-  if (!story.no_verdict.empty()) out.push_back({(out.empty() ? "" : "; ") + story.no_verdict});
-  if (!out.empty()) out.push_back({"."});
-  return out;
+Block cut_line(double height, std::string text, const TextStyle& style, Color color) {
+  return {height, [=](Canvas& canvas, double y) { canvas.text_cut(kLeft, y, text, style, color, kWidth); }};
 }
-
-/// Bytes in use below calls of modules, a line each.
-double draw_modules(const std::vector<Prose>& modules, Canvas& canvas, double y) {
-  if (modules.empty()) return y;
-  canvas.text(kLeft, y, "Below calls of modules", {9, FontWeight::semibold}, kInk);
-  y += 14;
-  for (std::size_t i = 0; i < modules.size() && i < kMostModuleLines; ++i) {
-    canvas.text_cut(kLeft, y, plain_text(modules[i]), kSmall, kInk2, kWidth);
-    y += 12;
-  }
-  return y + 8;
-}
-
-double draw_next(const snapdiff::Story& story, Canvas& canvas, double y) {
-  if (story.next.empty()) return y;
-  canvas.text(kLeft, y, "Next", {9, FontWeight::semibold}, kInk);
-  return draw_prose(wrap_prose(story.next, canvas.type(), {8, FontWeight::regular, true}, kWidth - kBadge, kLines),
-                    canvas, kLeft + kBadge, y, {8, FontWeight::regular, true}, kInk);
-}
-
-/// The culprits (what was freed where that outweighs them) in lines, from y on. Returns the lowest baseline.
-double draw_culprits(const GrowthReport& report, Canvas& canvas, double y) {
-  const snapdiff::Story& story = told(report);
-  double line = y;
-  const auto draw_list = [&](std::string_view title, std::span<const Culprit> list) {
-    if (list.empty()) return;
-    canvas.text(kLeft, line, title, {9, FontWeight::semibold}, kInk);
-    canvas.rule(kLeft, kRight, line + 6, kInk3, 0.7);
-    line += 21;
-    for (const Culprit& culprit : list) {
-      line += draw_culprit(culprit, canvas, line);
-    }
-    line += 2;
-  };
-  draw_list("Freed by", story.freed);
-  draw_list("Culprits", story.culprits);
-  if (story.peak != nullptr && story.culprits.empty())
-    draw_list(story.peak->facts.has_history ? "At the peak" : "What it holds",
-              std::span(story.peak->parts).first(std::min(story.peak->parts.size(), kMostParts)));
-  if (!story.no_culprit.empty() && story.freed.empty())
-    line = draw_text({{"No culprit: " + story.no_culprit + "."}}, canvas, line, kFigures, kInk) + 17;
-  return line;
-}
-
-}  // namespace
-
-namespace {
 
 /// What ended the process is the title; a restart or a damaged input is a remark beside the answer.
 bool has_failed(const snapdiff::Story& story) {
   return !story.events.empty() && story.events.front().kind == Event::Kind::out_of_memory;
 }
 
-/// Of the page, for the plot: the fewer lines are listed, the taller it is.
-double room_left(const snapdiff::Story& story) {
-  const std::size_t listed = story.culprits.size() + story.freed.size() +
-                             (story.peak != nullptr ? std::min(story.peak->parts.size(), kMostParts) : 0);
-  return story.snapshots > 2 ? kCulprit * static_cast<double>(kFewListed - std::min(listed, kFewListed)) : 0;
-}
+/// The blocks of page 1 but for the timeline. The upper edge of a block is the baseline of its first line.
+class Answer {
+ public:
+  /// `most`: that a list shows.
+  Answer(const Story& story, Typesetter& type, std::size_t most, std::vector<Block>& blocks)
+      : story_(story), says_(told(story.overall)), type_(type), most_(most), blocks_(blocks) {}
+
+  void above_plot(const std::string& remark) {
+    if (!remark.empty()) blocks_.push_back(cut_line(17, remark, {8.4, FontWeight::semibold}, kInk));
+    for (Block& block : event_blocks(story_.overall, type_)) blocks_.push_back(std::move(block));
+    blocks_.push_back(text_block(document::answer_figures(says_), type_, kFigures, kInk, 26));
+  }
+
+  /// The culprits, what was freed where that outweighs them, or what the peak holds; what else is known; what to do.
+  void below_plot() {
+    for (const document::CulpritList& one : document::culprit_lists(says_)) list(one);
+    if (!says_.no_culprit.empty() && says_.freed.empty())
+      blocks_.push_back(text_block({{"No culprit: " + says_.no_culprit + "."}}, type_, kFigures, kInk, 24));
+    if (says_.is_of_peak) modules(says_.peak->modules);
+    if (const Prose remarks = document::answer_remarks(says_); !remarks.empty())
+      blocks_.push_back(text_block(remarks, type_, {8.6}, kInk2, 26, kAlsoLines));
+    if (!says_.next.empty()) next();
+  }
+
+ private:
+  void list(const document::CulpritList& list) {
+    blocks_.push_back({21, [title = list.title](Canvas& canvas, double y) {
+                         canvas.text(kLeft, y, std::string(title), {9, FontWeight::semibold}, kInk);
+                         canvas.rule(kLeft, kRight, y + 6, kInk3, 0.7);
+                       }});
+    for (const Culprit& culprit : list.culprits.first(std::min(list.culprits.size(), most_)))
+      blocks_.push_back(culprit_block(culprit, type_));
+    blocks_.back().height += 2;
+  }
+
+  /// Bytes in use below calls of modules, a line each.
+  void modules(const std::vector<Prose>& modules) {
+    if (modules.empty()) return;
+    blocks_.push_back(cut_line(14, "Below calls of modules", {9, FontWeight::semibold}, kInk));
+    for (std::size_t i = 0; i < modules.size() && i < kMostModuleLines; ++i)
+      blocks_.push_back(cut_line(12, plain_text(modules[i]), kSmall, kInk2));
+    blocks_.back().height += 8;
+  }
+
+  void next() {
+    Block command =
+        text_block(says_.next, type_, {8, FontWeight::regular, true}, kInk, kAboveTable, kLines, kLeft + kBadge);
+    blocks_.push_back({command.height, [draw = std::move(command.draw)](Canvas& canvas, double y) {
+                         canvas.text(kLeft, y, "Next", {9, FontWeight::semibold}, kInk);
+                         draw(canvas, y);
+                       }});
+  }
+
+  const Story& story_;
+  const snapdiff::Story& says_;
+  Typesetter& type_;
+  std::size_t most_;
+  std::vector<Block>& blocks_;
+};
 
 }  // namespace
 
@@ -170,34 +164,51 @@ std::string answer_title(const GrowthReport& report) {
   return has_failed(story) ? printable(story.events.front().title) : headline(report);
 }
 
-double draw_events(const GrowthReport& report, Canvas& canvas, double y) {
+std::vector<Block> event_blocks(const GrowthReport& report, Typesetter& type) {
   const snapdiff::Story& story = told(report);
+  std::vector<Block> blocks;
   for (const Event& event : story.events) {
     Prose text = {{event.title + ": "}};
     text.insert(text.end(), event.text.begin(), event.text.end());
     text.push_back({"."});
-    y = draw_text(text, canvas, y, kEvent, kInk) + 17;
+    blocks.push_back(text_block(text, type, kEvent, kInk, 17));
   }
-  if (has_failed(story)) y = draw_text({{headline(report) + "."}}, canvas, y, kFigures, kInk) + 17;
-  return y;
+  if (has_failed(story)) blocks.push_back(text_block({{headline(report) + "."}}, type, kFigures, kInk, 17));
+  return blocks;
 }
 
-double draw_answer(const Story& story, Canvas& canvas, const std::string& remark) {
-  const GrowthReport& report = story.overall;
-  const snapdiff::Story& says = told(report);
-  canvas.badge(kRight, kTop + 34, says.verdict, 9.5, Align::right);
-  double y = kTop + 58;
-  if (!remark.empty()) {
-    canvas.text_cut(kLeft, y, remark, {8.4, FontWeight::semibold}, kInk, kWidth);
-    y += 17;
+void plan_answer(ComparisonPages& pages, const std::string& question, const std::string& remark) {
+  const Story& story = pages.story;
+  constexpr double kAnswerTop = kTop + 58;
+  double plot_room = plot_height(story);
+  std::vector<Block> blocks;
+  std::size_t plot = 0;
+  double room = -1;
+  for (std::size_t most = kMostInList; room < 0 && most >= kLeastInList; --most) {
+    blocks.clear();
+    Answer answer(story, pages.type, most, blocks);
+    answer.above_plot(remark);
+    plot = blocks.size();
+    blocks.emplace_back();
+    answer.below_plot();
+    room = kBottom - 6 - kAnswerTop - plot_room - kBelowPlot;
+    for (const Block& block : blocks) room -= block.height;
   }
-  y = draw_events(report, canvas, y);
-  y = draw_text({{figures_text(says)}}, canvas, y, kFigures, kInk) + 26;
-  y = draw_plot(story, canvas, y, plot_height(story) + room_left(says)) + 26;
-  y = draw_culprits(report, canvas, y);
-  if (says.is_of_peak) y = draw_modules(says.peak->modules, canvas, y);
-  if (const Prose also = also_text(says); !also.empty()) y = draw_text(also, canvas, y, {8.6}, kInk2, kAlsoLines) + 20;
-  return draw_next(says, canvas, y + 6);
+  // What a peak holds is in the list: little of it, or nothing, grew.
+  const snapdiff::Story& says = told(story.overall);
+  if (says.peak == nullptr || !says.culprits.empty()) pages.table = stack_table(story, room);
+  const bool has_table = !pages.table.rows.empty();
+  if (has_table) room -= table_height(pages.table, pages.table.rows.size());
+  if (story.steps.size() > 2) plot_room += std::clamp(room, 0.0, kMostPlotGrowth);
+  blocks[plot] = {plot_room + kBelowPlot,
+                  [&story, plot_room](Canvas& canvas, double y) { draw_plot(story, canvas, y, plot_room); }};
+  pages.plan.add({answer_title(story.overall), question, "",
+                  [&pages, has_table, blocks = std::move(blocks)](PdfDocument& document) {
+                    Canvas& canvas = document.canvas();
+                    canvas.badge(kRight, kTop + 34, told(pages.story.overall).verdict, 9.5, Align::right);
+                    const double y = draw_blocks(blocks, canvas, kAnswerTop);
+                    if (has_table) draw_table(pages.table, canvas, y);
+                  }});
 }
 
 }  // namespace snapdiff::render

@@ -53,17 +53,12 @@ void draw_counters_answer(const Postmortem& report, const std::string& remark, C
 }  // namespace
 
 void plan_answer(PostmortemPages& pages) {
-  const std::string title = pages.has_stacks ? answer_title(pages.story.overall) : title_of(pages.report);
-  pages.plan.add({"cover", title, "What happened, and how sure is that?", "", [&pages](PdfDocument& document) {
-                    const std::string remark =
-                        pages.report.redacted
-                            ? "Redacted: names and paths are replaced by tokens; figures are as measured."
-                            : "";
-                    if (pages.has_stacks) {
-                      draw_answer(pages.story, document.canvas(), remark);
-                    } else {
-                      draw_counters_answer(pages.report, remark, document.canvas());
-                    }
+  const std::string question = "What happened, and how sure is that?";
+  const std::string remark =
+      pages.report.redacted ? "Redacted: names and paths are replaced by tokens; figures are as measured." : "";
+  if (pages.has_stacks) return plan_answer(pages.growth, question, remark);
+  pages.plan.add({title_of(pages.report), question, "", [&pages, remark](PdfDocument& document) {
+                    draw_counters_answer(pages.report, remark, document.canvas());
                   }});
 }
 

@@ -5,13 +5,13 @@
 
 #include "analyzer/base/concat.hpp"
 #include "analyzer/render/pages/pages.hpp"
-#include "analyzer/render/pages/postmortem_pages.hpp"
 
 namespace snapdiff::render {
 namespace {
 
 /// The smallest text in a scene is 7 pt.
 constexpr double kLeastScale = kSmallestText / 7.0;
+constexpr double kTableTop = kTop + 58;  // baseline of its title
 
 /// "Every growing stack passes main; there it divides."
 std::string spine_sentence(const graph::GrowthGraph& graph) {
@@ -45,8 +45,6 @@ std::string spine_sentence(const graph::GrowthGraph& graph) {
 }
 
 }  // namespace
-
-double graph_page_room() { return kLegendTop - 30 - kGraphTop; }
 
 std::string page_prefix(int page) { return concat("p", page, "-"); }
 std::string row_anchor(int page, std::size_t row) { return page_prefix(page).append("r").append(std::to_string(row)); }
@@ -97,29 +95,31 @@ Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t fi
   }
 }
 
-void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary) {
-  Canvas& canvas = document.canvas();
-  const graph::GrowthGraph& graph = fitted.scene.graph;
-  canvas.paragraph(kTop + 56, spine_sentence(graph), {8.6}, kInk2, 3);
-  SceneLinks links{page_prefix(kGraphPage), std::vector<std::string>(graph.nodes.size()), true};
-  link_nodes(links, graph, summary, kTablePage);
-  draw_scaled(fitted, canvas, kGraphTop, links);
-  draw_legend(fitted.scene, canvas, kLegendTop);
-}
-
-Status plan_graph(PostmortemPages& pages) {
-  Result<graph::GrowthModel> model = graph::GrowthModel::read(pages.story.overall, pages.options);
+Status plan_graph(ComparisonPages& pages, const graph::GraphOptions& options) {
+  const Story& story = pages.story;
+  Result<graph::GrowthModel> model = graph::GrowthModel::read(story.overall, options);
   if (!model) return std::move(model).error();
-  Result<FittedScene> fitted = fit_scene(*model, pages.type, pages.options.max_nodes, kWidth, graph_page_room());
+  const double legend_top = kLegendTop - below_graph(story, pages.type);
+  Result<FittedScene> fitted = fit_scene(*model, pages.type, options.max_nodes, kWidth, legend_top - 20 - kGraphTop);
   if (!fitted) return std::move(fitted).error();
   const auto scene = std::make_shared<const FittedScene>(*std::move(fitted));
-  const std::vector<std::size_t> rows = table_page_rows(pages.story, pages.type);
-  pages.plan.add({"graph", "Where the growth came through", "Through which frames did all the growth come?", "",
-                  [scene, rows](PdfDocument& document) { draw_graph_page(document, *scene, rows); }});
-  pages.plan.add({"stacks", "Growth by stack", "Which stacks grew, which shrank?", "",
-                  [&pages, scene, rows](PdfDocument& document) {
-                    draw_table_page(pages.story, document, rows, scene->scene.graph.row_node);
+  const bool has_table = !pages.table.rows.empty();
+  if (!has_table) pages.table = stack_table(story, kBottom - 10 - kTableTop);
+  pages.table.row_node = scene->scene.graph.row_node;
+  pages.plan.add({"Where the growth came through", "Through which frames did all the growth come?", "",
+                  [&pages, scene, legend_top](PdfDocument& document) {
+                    Canvas& canvas = document.canvas();
+                    const graph::GrowthGraph& graph = scene->scene.graph;
+                    canvas.paragraph(kTop + 56, spine_sentence(graph), {8.6}, kInk2, 3);
+                    SceneLinks links{page_prefix(kGraphPage), std::vector<std::string>(graph.nodes.size()), true};
+                    link_nodes(links, graph, pages.table.rows, kTablePage);
+                    draw_scaled(*scene, canvas, kGraphTop, links);
+                    draw_legend(scene->scene, canvas, legend_top);
+                    draw_below_graph(pages.story, canvas);
                   }});
+  if (has_table) return ok();
+  pages.plan.add({"Growth by stack", "Which stacks grew, which shrank?", "",
+                  [&pages](PdfDocument& document) { draw_table(pages.table, document.canvas(), kTableTop); }});
   return ok();
 }
 

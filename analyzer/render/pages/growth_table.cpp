@@ -4,6 +4,7 @@
 
 #include "analyzer/base/concat.hpp"
 #include "analyzer/document/growth_columns.hpp"
+#include "analyzer/document/match_words.hpp"
 #include "analyzer/document/terms.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
@@ -11,8 +12,7 @@
 namespace snapdiff::render {
 namespace {
 
-constexpr double kTwoLineRow = 26;
-constexpr double kOneLineRow = 17;
+constexpr double kGrowthTableRow = 26;
 constexpr double kTailRow = 15;
 constexpr double kGrowthTableHead = 21;
 constexpr double kGrowthTableUnit = 20;
@@ -49,7 +49,7 @@ bool is_unsure(const GrowthRow& row) {
 }
 
 GrowthView view_of(const GrowthTable& table) {
-  GrowthView view{.report = *table.report, .for_people = true, .wide = table.two_lines};
+  GrowthView view{.report = *table.report, .for_people = true, .wide = true};
   if (table.verdicts != nullptr) view.verdicts = *table.verdicts;
   return view;
 }
@@ -72,10 +72,12 @@ class TableDrawing {
 
  private:
   double head(double y) {
-    canvas_.heading(y, table_.title, table_.remark);
+    const bool of_types = document::lists_types(report_);
+    canvas_.heading(y, of_types ? "Growth per type, first \u2192 last" : "Growth per stack, first \u2192 last",
+                    table_.remark);
     y += 16;
     const TextStyle style{7};
-    canvas_.text(kLeft, y, "allocated in, through", style, kInk2);
+    canvas_.text(kLeft, y, of_types ? "type" : "allocated in, through", style, kInk2);
     for (const PlacedColumn& column : columns_) {
       const bool series = is_series(column.place);
       const double x = series ? column.right - static_cast<double>(column.place.width) : column.right;
@@ -89,10 +91,10 @@ class TableDrawing {
     const std::size_t number = table_.rows[i];
     const GrowthRow& row = report_.rows[number];
     Painter& painter = canvas_.painter();
-    if (i < table_.anchors.size()) painter.anchor(table_.anchors[i], {kLeft, y});
-    painter.begin_link(i < table_.links.size() ? table_.links[i] : "");
-    const double height = table_.two_lines ? kTwoLineRow : kOneLineRow;
-    const double line = y + (table_.two_lines ? 15.4 : 11.8);
+    painter.anchor(row_anchor(kTablePage, number), {kLeft, y});
+    const std::uint32_t node = node_of_row(table_.row_node, number);
+    painter.begin_link(node == 0 ? std::string() : node_anchor(page_prefix(kGraphPage), node));
+    const double line = y + 15.4;
     names(y, row);
     const GrowthLine of = row_line(view_, static_cast<std::uint32_t>(number));
     for (const PlacedColumn& column : columns_) {
@@ -104,8 +106,8 @@ class TableDrawing {
       }
     }
     painter.end_link();
-    canvas_.rule(kLeft, kRight, y + height, kLine, 0.4);
-    return y + height;
+    canvas_.rule(kLeft, kRight, y + kGrowthTableRow, kLine, 0.4);
+    return y + kGrowthTableRow;
   }
 
   void names(double y, const GrowthRow& row) {
@@ -113,18 +115,11 @@ class TableDrawing {
     std::string site;
     const std::vector<std::string> path = callers(report_, row, leaf, site);
     const double x = kLeft;
-    if (table_.two_lines) {
-      canvas_.text_within(x, y + 11, leaf, {8.2, FontWeight::medium}, kInk, name_width());
-      const TextStyle style{6.8};
-      const double site_w = site.empty() ? 0 : std::min(canvas_.width(site, style), name_width() * 0.6) + 8;
-      const double w = through(x, y + 20.5, path, style, name_width() - site_w);
-      if (!site.empty()) canvas_.text_within(x + (w > 0 ? w + 8 : 0), y + 20.5, site, style, kInk2, site_w);
-      return;
-    }
-    const TextStyle style{8.2, FontWeight::medium};
-    const double least_for_path = path.empty() ? 0 : 60;
-    const double w = canvas_.text_within(x, y + 12, leaf, style, kInk, name_width() - least_for_path);
-    through(x + w + 6, y + 12, path, {7}, name_width() - w - 6);
+    canvas_.text_within(x, y + 11, leaf, {8.2, FontWeight::medium}, kInk, name_width());
+    const TextStyle style{6.8};
+    const double site_w = site.empty() ? 0 : std::min(canvas_.width(site, style), name_width() * 0.6) + 8;
+    const double w = through(x, y + 20.5, path, style, name_width() - site_w);
+    if (!site.empty()) canvas_.text_within(x + (w > 0 ? w + 8 : 0), y + 20.5, site, style, kInk2, site_w);
   }
 
   /// The callers that fit, nearest first.
@@ -145,8 +140,8 @@ class TableDrawing {
 
   std::string title(const GrowthPlace& place) const {
     if (is_series(place)) return std::string("1 \u2013 ").append(std::to_string(report_.series_length));
-    if (place.column->key == "baseline") return table_.before;
-    if (place.column->key == "current") return table_.after;
+    if (place.column->key == "baseline") return "first";
+    if (place.column->key == "current") return "last";
     return std::string(place.title.empty() ? place.column->title : place.title);
   }
 
@@ -250,7 +245,7 @@ std::vector<std::size_t> choose_rows(const GrowthReport& report, std::size_t mos
 }
 
 double table_height(const GrowthTable& table, std::size_t rows) {
-  return kGrowthTableHead + static_cast<double>(rows) * (table.two_lines ? kTwoLineRow : kOneLineRow) +
+  return kGrowthTableHead + static_cast<double>(rows) * kGrowthTableRow +
          kTailRow * (has_filtered(*table.report) ? 4 : 3) + 1;
 }
 

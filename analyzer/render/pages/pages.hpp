@@ -10,11 +10,12 @@
 #include "analyzer/render/paint/pdf_document.hpp"
 #include "snapdiff/growth.hpp"
 
-/// The pages of the report: page 1 is the answer, page 2 the graph first -> last, page 3 the table.
+/// The pages of the report: page 1 is the answer with the table, then comes the graph first -> last.
 namespace snapdiff::render {
 
+/// In the names of what links lead to.
 inline constexpr int kGraphPage = 2;
-inline constexpr int kTablePage = 3;
+inline constexpr int kTablePage = 1;
 
 /// A scene and the scale at which it fits.
 struct FittedScene {
@@ -34,10 +35,8 @@ Result<FittedScene> fit_scene(const Trim& trim, Typesetter& type, std::size_t fi
 /// Draws it at `y`, in the middle of the page.
 void draw_scaled(const FittedScene& fitted, Canvas& canvas, double y, const SceneLinks& links);
 inline constexpr double kGraphTop = kTop + 94;
-inline constexpr double kLegendTop = kBottom - kLegendHeight - 4;
 
-/// Height that page 2 has for its graph.
-double graph_page_room();
+inline constexpr double kLegendTop = kBottom - kLegendHeight - 4;
 
 /// "p2-n7" and the like.
 std::string page_prefix(int page);
@@ -50,22 +49,9 @@ inline std::uint32_t node_of_row(const std::vector<std::uint32_t>& row_node, std
 /// The nodes at which `rows` are drawn lead to these in the table that begins on `page`.
 void link_nodes(SceneLinks& links, const graph::GrowthGraph& graph, const std::vector<std::size_t>& rows, int page);
 
-/// Large numbers beside each other.
-struct KeyFigure {
-  std::string name, value, detail;
-  Color color = kInk;
-};
-std::vector<KeyFigure> key_figures(const Story& story);
-/// `y`: 4 below the rule above them. Returns the rule below.
-double draw_figures(const std::vector<KeyFigure>& figures, Canvas& canvas, double y);
-
-/// Key figures, the largest changes by stack, the inputs, what is to be known of them. `graph_rows` is row_node of the
-/// graph on page 2: rows link there.
-void draw_table_page(const Story& story, PdfDocument& document, const std::vector<std::size_t>& rows,
-                     const std::vector<std::uint32_t>& graph_rows);
-/// Rows that this page shows; they are the same when it is drawn.
-std::vector<std::size_t> table_page_rows(const Story& story, Typesetter& type);
-void draw_graph_page(PdfDocument& document, const FittedScene& fitted, const std::vector<std::size_t>& summary);
+/// The inputs and what is to be known of them: height, with the space above it, and drawing.
+double below_graph(const Story& story, Typesetter& type);
+void draw_below_graph(const Story& story, Canvas& canvas);
 
 /// The texts around a graph that is a picture of its own. All printable().
 struct PictureText {
@@ -90,27 +76,23 @@ double notes_height(const std::vector<std::string>& notes, Typesetter& type);
 /// From y, the upper edge, down.
 void draw_notes(const std::vector<std::string>& notes, Canvas& canvas, double y);
 
-/// The title of the answer's page: the line that makes all else secondary, else the headline.
+/// The title of page 1: the line that makes all else secondary, else the headline.
 std::string answer_title(const GrowthReport& report);
 
-/// Page 1 of every report: the headline, the timeline with the culprits' bands, the culprits, the next command. It lays
-/// out what the story of the comparison says.
-/// From the line below the title down; returns the lowest baseline. `remark`: a line above all else, may be empty.
-double draw_answer(const Story& story, Canvas& canvas, const std::string& remark);
+/// The lines that make all else secondary, if any.
+std::vector<Block> event_blocks(const GrowthReport& report, Typesetter& type);
 
-/// The line that makes all else secondary, if any. Returns the lower edge, else y.
-double draw_events(const GrowthReport& report, Canvas& canvas, double y);
-
-/// The content of a table of growth, and the targets of its rows.
+/// The content of a table of growth. A row leads to its node in the graph, and the other way round.
 struct GrowthTable {
   const GrowthReport* report = nullptr;
   const std::vector<Verdict>* verdicts = nullptr;  ///< parallel to the report's rows; null: classes instead
-  std::string title, remark;
-  std::string before = "before", after = "after";  ///< heads of the two value columns
-  bool two_lines = false;                          ///< name and callers below each other, with sparkline
-  std::vector<std::size_t> rows;                   ///< rows of the report, in order
-  std::vector<std::string> anchors, links;         ///< parallel to rows; may be shorter
+  std::string remark;
+  std::vector<std::size_t> rows;             ///< rows of the report, in order
+  std::vector<std::uint32_t> row_node = {};  ///< of the graph; may be empty
 };
+
+/// The largest changes by stack, as many as fit `room`; without rows where that is too little to be of use.
+GrowthTable stack_table(const Story& story, double room);
 
 /// Rows that a table of at most `most` rows shows: those that changed, the one that was allocated and freed,
 /// then unchanged ones up to `unchanged`.
@@ -122,5 +104,20 @@ double table_height(const GrowthTable& table, std::size_t rows);
 /// Title, head, rows, then others, unattributed, filtered and TOTAL: every byte of growth is in one
 /// line. Returns the lower edge.
 double draw_table(const GrowthTable& table, Canvas& canvas, double y);
+
+/// The pages of a comparison: planned first, in the order of these functions, and drawn then, since rows of the table
+/// and nodes of the graph lead to each other. Outlives the plan.
+struct ComparisonPages {
+  const Story& story;
+  Typesetter& type;
+  PagePlan& plan;
+  GrowthTable table = {};
+};
+/// Page 1 of every report: what the story of the comparison says, from the line below the title down: the figures, the
+/// timeline with the culprits' bands, the culprits, the next command, then the table. The timeline is as high as the
+/// page leaves room. `remark`: a line above all else, may be empty.
+void plan_answer(ComparisonPages& pages, const std::string& question, const std::string& remark);
+/// The graph; the table, where page 1 has no room for it.
+Status plan_graph(ComparisonPages& pages, const graph::GraphOptions& options);
 
 }  // namespace snapdiff::render

@@ -96,19 +96,10 @@ Status check(const Story& story) {
 }
 
 Result<std::string> write_pdf(const Story& story, const graph::GraphOptions& options, Typesetter& type, Paper paper) {
-  Result<graph::GrowthModel> model = graph::GrowthModel::read(story.overall, options);
-  if (!model) return std::move(model).error();
-  Result<FittedScene> fitted = fit_scene(*model, type, options.max_nodes, kWidth, graph_page_room());
-  if (!fitted) return std::move(fitted).error();
-
-  const std::vector<std::size_t> rows = table_page_rows(story, type);
   PagePlan plan;
-  plan.add({"", answer_title(story.overall), "What grew, where, and is it a leak?", "",
-            [&](PdfDocument& document) { draw_answer(story, document.canvas(), ""); }});
-  plan.add({"", "Where the growth came through", "Through which frames did all the growth come?", "",
-            [&](PdfDocument& document) { draw_graph_page(document, *fitted, rows); }});
-  plan.add({"", "Growth by stack", "Which stacks grew, which shrank?", "",
-            [&](PdfDocument& document) { draw_table_page(story, document, rows, fitted->scene.graph.row_node); }});
+  ComparisonPages pages{story, type, plan};
+  plan_answer(pages, "What grew, where, and is it a leak?", "");
+  if (Status status = plan_graph(pages, options); !status) return std::move(status).error();
   const std::string version = printable(story.version);
   const std::string foot = footer_text(story.overall).append("  \u00b7  ").append(version);
   return write_document(plan, {"snapdiff report: ", printable(story.title), foot, version, story.created_at_ns}, type,

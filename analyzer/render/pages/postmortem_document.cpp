@@ -62,7 +62,7 @@ Status plan_pages(PostmortemPages& pages) {
   if (pages.report.failure) {
     plan_failure(pages);
   } else if (pages.has_stacks && passes_through_frames(pages.story.overall)) {
-    if (Status status = plan_graph(pages); !status) return status;
+    if (Status status = plan_graph(pages.growth, pages.options); !status) return status;
   }
   if (pages.report.resident) plan_resident(pages);
   // A single one is on the first page.
@@ -73,7 +73,7 @@ Status plan_pages(PostmortemPages& pages) {
 
 Result<std::string> write_postmortem(const Postmortem& report, const std::string& source,
                                      const graph::GraphOptions& options, Typesetter& type, Paper paper) {
-  PostmortemPages pages{report, source, options, type, story_of(report), false, {}};
+  PostmortemPages pages{report, source, options, type, story_of(report)};
   pages.has_stacks = pages.story.steps.size() >= 2 && !pages.story.overall.metric.empty();
   if (Status status = plan_pages(pages); !status) return std::move(status).error();
   return write_document(pages.plan,

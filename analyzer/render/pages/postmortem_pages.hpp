@@ -22,15 +22,14 @@ struct PostmortemPages {
   Typesetter& type;
   Story story;              ///< of the judged part
   bool has_stacks = false;  ///< else there are counters alone
-  PagePlan plan;
+  PagePlan plan = {};
+  ComparisonPages growth{story, type, plan};
 };
 
 /// Each adds its pages to the plan.
 /// The answer; of counters alone their narrative.
 void plan_answer(PostmortemPages& pages);
 void plan_narrative(PostmortemPages& pages);
-/// The graph, then the table by stack.
-Status plan_graph(PostmortemPages& pages);
 /// Why the allocation failed; only of reports with a failure.
 void plan_failure(PostmortemPages& pages);
 /// What RSS consists of, first and last; only of reports that know it.

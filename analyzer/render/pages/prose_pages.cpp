@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/base/concat.hpp"
+#include "analyzer/document/answer_parts.hpp"
 #include "analyzer/render/pages/pages.hpp"
 #include "analyzer/render/pages/postmortem_pages.hpp"
 #include "analyzer/render/paint/canvas.hpp"
@@ -81,7 +82,12 @@ std::vector<Block> narrative_blocks(PostmortemPages& pages) {
   const Narrative& narrative = pages.report.narrative;
   std::vector<Block> blocks;
   std::vector<const Finding*> findings;
-  for (const Finding& finding : narrative.findings) findings.push_back(&finding);
+  for (const Finding& finding : narrative.findings) {
+    // Page 1 of a comparison begins with the opening, and ends with the next command.
+    const bool is_told = &finding == &narrative.findings.front() ? finding.kind == Finding::Kind::what
+                                                                 : finding.kind == Finding::Kind::next;
+    if (!pages.has_stacks || !is_told) findings.push_back(&finding);
+  }
   std::ranges::stable_sort(findings, [](const Finding* a, const Finding* b) { return a->kind < b->kind; });
   for (std::size_t i = 0; i < findings.size(); ++i)
     blocks.push_back(finding_block(pages, *findings[i], i == 0 || findings[i]->kind != findings[i - 1]->kind));
@@ -226,9 +232,7 @@ Block note_block(PostmortemPages& pages, const Note& note) {
 
 std::vector<Block> unknown_blocks(PostmortemPages& pages) {
   std::vector<Block> blocks;
-  std::vector<const Note*> notes;
-  for (const Note& note : pages.report.notes.all()) notes.push_back(&note);
-  std::ranges::stable_sort(notes, [](const Note* a, const Note* b) { return a->severity > b->severity; });
+  const std::vector<const Note*> notes = document::by_gravity(pages.report.notes);
   const bool lost = std::ranges::any_of(notes, [](const Note* note) { return note->severity == Severity::data_loss; });
   blocks.push_back(section_block("Remarks on the inputs", "gravest first; how often each was made"));
   if (notes.empty()) {
@@ -255,20 +259,17 @@ std::vector<Block> unknown_blocks(PostmortemPages& pages) {
 
 constexpr std::size_t kPageNotesMostNotes = 3;
 constexpr std::size_t kMostLines = 2;  // of one note
-constexpr double kPageNotesNoteLine = 8.8;
 constexpr double kAbove = 3;
 constexpr TextStyle kNoteStyle{6.8};
 
-std::vector<std::string> lines_of(const std::vector<std::string>& notes, Typesetter& type) {
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::min(notes.size(), kPageNotesMostNotes); ++i) {
-    for (std::string& line : type.wrap(unbroken(notes[i]), kNoteStyle, kWidth, kMostLines))
-      lines.push_back(std::move(line));
-  }
-  if (notes.size() > kPageNotesMostNotes) {
-    const std::size_t more = notes.size() - kPageNotesMostNotes;
-    lines.push_back(std::to_string(more).append(more == 1 ? " more note" : " more notes"));
-  }
+std::vector<ProseLine> lines_of(const std::vector<std::string>& notes, Typesetter& type) {
+  std::vector<ProseLine> lines;
+  const auto add = [&](const std::string& text) {
+    for (ProseLine& line : wrap_prose({{text}}, type, kNoteStyle, kWidth, kMostLines)) lines.push_back(std::move(line));
+  };
+  const std::size_t shown = std::min(notes.size(), kPageNotesMostNotes);
+  for (std::size_t i = 0; i < shown; ++i) add(notes[i]);
+  if (shown < notes.size()) add(counted(notes.size() - shown, "more note"));
   return lines;
 }
 
@@ -280,7 +281,7 @@ void plan_narrative(PostmortemPages& pages) {
   const std::size_t hints = pages.report.narrative.hints.size();
   const std::size_t left = flow.dropped + (hints > kMostHints ? hints - kMostHints : 0);
   pages.plan.add_each(
-      flow.pages.size(), "narrative", "What is known, and how sure", "What is known, continued",
+      flow.pages.size(), "What is known, and how sure", "What is known, continued",
       "What do the figures say, and what not?", "Narrative", [flow, left](PdfDocument& document, std::size_t i) {
         const double end = draw_blocks(flow.pages[i], document.canvas(), kTop + 46);
         if (i + 1 < flow.pages.size() || left == 0) return;
@@ -291,35 +292,28 @@ void plan_narrative(PostmortemPages& pages) {
 void plan_unknown(PostmortemPages& pages) {
   const Flow flow = flow_over_pages(unknown_blocks(pages), kBottom - 10 - (kTop + 42), 2);
   pages.plan.add_each(
-      flow.pages.size(), "unknown", "What was dropped or is not known", "Dropped or not known, continued",
+      flow.pages.size(), "What was dropped or is not known", "Dropped or not known, continued",
       "What is missing from the figures?", "Dropped or not known",
       [flow](PdfDocument& document, std::size_t i) { draw_blocks(flow.pages[i], document.canvas(), kTop + 42); });
 }
 
 std::vector<std::string> note_texts(const Notes& notes) {
   std::vector<std::string> texts;
-  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
-    for (const Note& note : notes.all()) {
-      if (note.severity != severity) continue;
-      std::string text = severity == Severity::info ? "" : std::string(to_text(severity)).append(": ");
-      text.append(printable(note.text));
-      if (note.count > 1) text += concat(" (", count_text(std::min<std::uint64_t>(note.count, INT64_MAX)), " times)");
-      texts.push_back(std::move(text));
-    }
+  for (const Note* const note : document::by_gravity(notes)) {
+    std::string text = note->severity == Severity::info ? "" : std::string(to_text(note->severity)).append(": ");
+    text.append(printable(note->text));
+    if (note->count > 1) text += concat(" (", count_text(std::min<std::uint64_t>(note->count, INT64_MAX)), " times)");
+    texts.push_back(std::move(text));
   }
   return texts;
 }
 
 double notes_height(const std::vector<std::string>& notes, Typesetter& type) {
-  return notes.empty() ? 0 : kAbove + kPageNotesNoteLine * static_cast<double>(lines_of(notes, type).size());
+  return notes.empty() ? 0 : kAbove + line_step(kNoteStyle) * static_cast<double>(lines_of(notes, type).size());
 }
 
 void draw_notes(const std::vector<std::string>& notes, Canvas& canvas, double y) {
-  y += kAbove;
-  for (const std::string& line : lines_of(notes, canvas.type())) {
-    canvas.text_cut(kLeft, y + kPageNotesNoteLine - 2, line, kNoteStyle, kInk2, kWidth);
-    y += kPageNotesNoteLine;
-  }
+  draw_prose(lines_of(notes, canvas.type()), canvas, kLeft, y + kAbove + kNoteStyle.size, kNoteStyle, kInk2);
 }
 
 }  // namespace snapdiff::render

@@ -88,7 +88,7 @@ void draw_resident(const Waterfall& resident, Canvas& canvas) {
 }  // namespace
 
 void plan_resident(PostmortemPages& pages) {
-  pages.plan.add({"resident", "Parts of resident memory", "Which part of RSS grew?", "",
+  pages.plan.add({"Parts of resident memory", "Which part of RSS grew?", "",
                   [&pages](PdfDocument& document) { draw_resident(*pages.report.resident, document.canvas()); }});
 }
 

@@ -181,7 +181,7 @@ Result<std::string> write_pdf(const RetainedStory& story, const graph::GraphOpti
       fit_scene(trim, type, options.max_nodes, kWidth, kLegendTop - 14 - kGraphTop, text.words);
   if (!fitted) return fitted.error();
   PagePlan plan;
-  plan.add({"", text.title, "What keeps it alive?", "", [&](PdfDocument& document) {
+  plan.add({text.title, "What keeps it alive?", "", [&](PdfDocument& document) {
               document.canvas().paragraph(kTop + 56, sentence_of(story.tree), {8.6}, kInk2, 3);
               draw_scaled(*fitted, document.canvas(), kGraphTop, {page_prefix(1), {}, false});
               draw_legend(fitted->scene, document.canvas(), kLegendTop);

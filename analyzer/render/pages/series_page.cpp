@@ -26,8 +26,8 @@ class SeriesContent {
 
   double draw(double top, double bottom) {
     canvas_.badge(kRight, kTop + 34, told(story_.overall).verdict, 9.5, Align::right);
-    double y = canvas_.paragraph(draw_events(story_.overall, canvas_, top), culprits_sentence(story_.overall), {8.6},
-                                 kInk2, 4) +
+    double y = canvas_.paragraph(draw_blocks(event_blocks(story_.overall, canvas_.type()), canvas_, top),
+                                 culprits_sentence(story_.overall), {8.6}, kInk2, 4) +
                22;
     const double plot = story_.steps.size() <= 2 ? plot_height(story_) : kPlot;
     y = draw_plot(story_, canvas_, y, plot, true) + kSeriesPageGap;

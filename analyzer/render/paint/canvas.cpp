@@ -85,11 +85,7 @@ double Canvas::text_cut(double x, double y, std::string_view text, const TextSty
 }
 
 double Canvas::paragraph(double y, std::string_view text, const TextStyle& style, Color color, std::size_t max_lines) {
-  const std::vector<std::string> lines = type_.wrap(unbroken(printable(text)), style, kWidth, max_lines);
-  const double step = style.size * 1.45;
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    this->text(kLeft, y + static_cast<double>(i) * step, lines[i], style, color);
-  return y + (lines.empty() ? 0 : static_cast<double>(lines.size() - 1) * step);
+  return draw_prose(wrap_prose({{std::string(text)}}, type_, style, kWidth, max_lines), *this, kLeft, y, style, color);
 }
 
 void Canvas::number(double x, double y, std::string_view text, const TextStyle& style, Color color, double unit_width) {

@@ -100,12 +100,12 @@ Result<std::string> write_document(const PagePlan& plan, const DocumentText& tex
   int parent = 0;
   std::string section;
   for (const PlannedPage& page : plan.pages()) {
-    document.begin_page({text.program, page.title, page.question, page.foot.empty() ? text.foot : page.foot});
+    document.begin_page({text.program, page.title, page.question, text.foot});
     const std::string here = std::string("p").append(std::to_string(document.page()));
     if (page.section.empty()) parent = 0;
     if (!page.section.empty() && page.section != section) parent = document.bookmark(0, page.section, here);
     section = page.section;
-    if (page.listed) document.bookmark(parent, page.title, here);
+    document.bookmark(parent, page.title, here);
     if (Status status = page.draw(document); !status) return std::move(status).error();
     document.end_page();
   }

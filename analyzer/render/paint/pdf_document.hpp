@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -77,47 +76,29 @@ class PageDrawing {
   std::function<Status(PdfDocument&)> draw_;
 };
 
-/// A page before it is drawn. `key` is how others find it, "" where none does.
+/// A page before it is drawn.
 struct PlannedPage {
-  std::string key;
-  std::string title;
-  std::string question;
+  std::string title, question;
   std::string section;  ///< bookmark above its own; "" for none
   PageDrawing draw;
-  std::string foot = {};  ///< "" for the document's
-  bool listed = true;     ///< has a bookmark
 };
 
 class PagePlan {
  public:
-  void add(PlannedPage page) {
-    if (!page.key.empty()) places_.emplace(page.key, static_cast<int>(pages_.size()) + 1);
-    pages_.push_back(std::move(page));
-  }
-  /// `count` pages of one subject: `key` finds the first, `continued` is the title of the others, `section` is above
-  /// them where they are several. `draw` gets the document and which of them it is.
+  void add(PlannedPage page) { pages_.push_back(std::move(page)); }
+  /// `count` pages of one subject: `continued` is the title of all but the first, `section` is above them where they
+  /// are several. `draw` gets the document and which of them it is.
   template <class Draw>
-  void add_each(std::size_t count, const std::string& key, const std::string& title, const std::string& continued,
-                const std::string& question, const std::string& section, const Draw& draw) {
+  void add_each(std::size_t count, const std::string& title, const std::string& continued, const std::string& question,
+                const std::string& section, const Draw& draw) {
     for (std::size_t i = 0; i < count; ++i)
-      add({i == 0 ? key : "", i == 0 ? title : continued, question, count > 1 ? section : "",
+      add({i == 0 ? title : continued, question, count > 1 ? section : "",
            [draw, i](PdfDocument& document) { draw(document, i); }});
-  }
-  /// 0 where the plan has no such page.
-  int page_of(const std::string& key) const {
-    const auto found = places_.find(key);
-    return found == places_.end() ? 0 : found->second;
-  }
-  /// Where a link to it leads, "" for nowhere.
-  std::string anchor_of(const std::string& key) const {
-    const int page = page_of(key);
-    return page == 0 ? std::string() : std::string("p").append(std::to_string(page));
   }
   const std::vector<PlannedPage>& pages() const { return pages_; }
 
  private:
   std::vector<PlannedPage> pages_;
-  std::map<std::string, int> places_;
 };
 
 /// Metadata of a document; all printable.

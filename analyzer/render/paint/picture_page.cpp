@@ -199,7 +199,7 @@ Result<std::string> draw_single_page(const SinglePage& page, PictureForm form, P
       });
     }
     PagePlan plan;
-    plan.add({"", frame.title, frame.question, "",
+    plan.add({frame.title, frame.question, "",
               [&](PdfDocument& document) { page.draw(document.canvas(), kContent, kBottom - 4); }});
     return write_document(plan, {"snapdiff: ", frame.program, frame.foot, printable(page.version), page.created_at_ns},
                           type, paper);

@@ -214,30 +214,6 @@ std::string Typesetter::fit_end(std::string_view text, const TextStyle& style, d
   return cut(most_that_fit(0, starts.size(), [&](std::size_t keep) { return width(cut(keep), style) <= limit; }));
 }
 
-std::vector<std::string> Typesetter::wrap(std::string_view text, const TextStyle& style, double limit,
-                                          std::size_t max_lines) {
-  std::vector<std::string> lines;
-  std::string line;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t space = std::min(text.find(' ', at), text.size());
-    const std::string_view word = text.substr(at, space - at);
-    std::string longer = line.empty() ? std::string(word) : std::string(line).append(1, ' ').append(word);
-    if (line.empty() || width(longer, style) <= limit) {
-      line = std::move(longer);
-    } else if (lines.size() + 1 == max_lines) {
-      line = fit_end(line.append(1, ' ').append(text.substr(at)), style, limit);
-      break;
-    } else {
-      lines.push_back(fit_middle(line, style, limit));
-      line = std::string(word);
-    }
-    at = space + 1;
-  }
-  if (!line.empty()) lines.push_back(fit_middle(line, style, limit));
-  return lines;
-}
-
 void Typesetter::show(cairo_t* context, std::string_view text, const TextStyle& style) {
   if (text.empty()) return;
   Parts::Style& found = parts_->style(style);

@@ -27,8 +27,6 @@ class Typesetter {
   std::string fit_middle(std::string_view text, const TextStyle& style, double width);
   /// The same at its end.
   std::string fit_end(std::string_view text, const TextStyle& style, double width);
-  /// Breaks at spaces (not at no-break spaces); the last of `max_lines` lines is cut.
-  std::vector<std::string> wrap(std::string_view text, const TextStyle& style, double width, std::size_t max_lines);
   /// Sets one line with its baseline at the current point.
   void show(cairo_t* context, std::string_view text, const TextStyle& style);
 
