@@ -34,7 +34,6 @@ if(SNAPDIFF_STATIC)
   endforeach()
   set_target_properties(PkgConfig::DW PROPERTIES INTERFACE_LINK_LIBRARIES "${archives}")
 else()
-  find_package(simdjson REQUIRED)
   pkg_check_modules(GVC REQUIRED IMPORTED_TARGET libgvc libcgraph libcdt)
   pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo cairo-pdf cairo-svg pangocairo fontconfig)
 endif()
@@ -56,7 +55,7 @@ target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
 add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
   SQLite::SQLite3 ${SNAPDIFF_ZSTD} ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11
-  $<TARGET_NAME_IF_EXISTS:simdjson::simdjson> toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
+  toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
   $<TARGET_NAME_IF_EXISTS:PkgConfig::GVC> $<TARGET_NAME_IF_EXISTS:PkgConfig::CAIRO> $<TARGET_NAME_IF_EXISTS:CURL::libcurl> PkgConfig::DW protozero)
 
 if(SNAPDIFF_TESTS)

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "analyzer/base/contains.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/cpu_profile.hpp"
-#include "formats/pprof/pprof_importer.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
 

@@ -23,7 +23,7 @@ LIBRARIES = {
     "libexpat1-dev": ("expat", "MIT"), "libtoml11-dev": ("toml11", "MIT"), "liblzma-dev": ("liblzma", "0BSD"),
     "nettle-dev": ("nettle", "LGPL-3.0-or-later OR GPL-2.0-or-later"), "libdw-dev": ("elfutils", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
     "libcairo2-dev": ("cairo", "LGPL-2.1-only OR MPL-1.1"), "libpango1.0-dev": ("pango", "LGPL-2.0-or-later"),
-    "libgraphviz-dev": ("Graphviz", "EPL-1.0"), "libboost-dev": ("Boost", "BSL-1.0"), "libsimdjson-dev": ("simdjson", "Apache-2.0"),
+    "libgraphviz-dev": ("Graphviz", "EPL-1.0"), "libboost-dev": ("Boost", "BSL-1.0"),
 }
 OWN = {"SHA256SUMS", "snapdiff.cdx.json"}
 

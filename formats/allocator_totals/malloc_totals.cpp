@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/allocator_totals/allocator_totals_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/scan.hpp"
@@ -12,9 +12,7 @@
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::trim;
+using namespace text;
 
 constexpr std::string_view kMallocInfoBegin = "<malloc version=\"";
 
@@ -23,18 +21,7 @@ constexpr std::string_view kMallinfoFields[] = {"arena", "hblkhd", "uordblks", "
 
 /// The number behind a field's name: "arena=937984", "Total free space (fordblks):  135040".
 std::optional<std::int64_t> mallinfo_field(std::string_view line, std::string_view name) {
-  for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-    if (at > 0 && text::is_word(line[at - 1])) continue;
-    Cursor cursor(line.substr(at + name.size()));
-    cursor.take(')');
-    cursor.take('"');
-    cursor.skip_blanks();
-    if (!cursor.take('=') && !cursor.take(':')) continue;
-    cursor.skip_blanks();
-    std::int64_t value = 0;
-    if (cursor.decimal(value) == text::Number::ok) return value;
-  }
-  return std::nullopt;
+  return number_of(line, name, {")?\"?~=~%", ")?\"?~:~%"});
 }
 
 /// "MALLOC: +       139264 (    0.1 MiB) Bytes in page heap freelist"
@@ -44,49 +31,36 @@ struct TcmallocLine {
 };
 
 std::optional<TcmallocLine> tcmalloc_line(std::string_view line) {
-  const std::size_t found = line.find("MALLOC:");
-  if (found == std::string_view::npos) return std::nullopt;
-  Cursor at(line.substr(found + 7));
-  at.skip_blanks();
-  if (at.take('+') || at.take('=')) at.skip_blanks();
+  const auto row = behind(line, "MALLOC:");
   TcmallocLine out;
-  if (!at.count(out.bytes)) return std::nullopt;
-  const std::string_view rest = at.rest();
-  const std::size_t close = rest.find("MiB) ");
-  if (close == std::string_view::npos) return std::nullopt;
-  out.label = trim(rest.substr(close + 5));
-  return out;
+  if (!row || !reads(*row, "~+?=?~%", out.bytes)) return std::nullopt;
+  const auto label = behind(*row, "MiB) ");
+  out.label = trim(label.value_or(""));
+  return label ? std::optional(out) : std::nullopt;
 }
 
 /// "system bytes     =     937984" behind `words`.
 std::optional<std::int64_t> bytes_after(std::string_view line, std::string_view words) {
-  if (!has_prefix(line, words)) return std::nullopt;
-  Cursor at(line.substr(words.size()));
-  at.skip_blanks();
-  if (!at.take('=')) return std::nullopt;
-  at.skip_blanks();
+  Cursor at(line);
   std::int64_t value = 0;
-  return at.count(value) && trim(at.rest()).empty() ? std::optional(value) : std::nullopt;
+  return at.take(words) && at.takes("~=~%~$", value) ? std::optional(value) : std::nullopt;
 }
 
 /// "Arena 0:"
 std::optional<std::int64_t> arena_number(std::string_view line) {
-  Cursor at(line);
   std::int64_t number = 0;
-  return at.take("Arena ") && at.count(number) && at.rest() == ":" ? std::optional(number) : std::nullopt;
+  return reads(line, "Arena %:$", number) ? std::optional(number) : std::nullopt;
 }
 
 /// The value of an attribute: `size="1073152"` of a tag.
 std::optional<std::int64_t> attribute(std::string_view tag, std::string_view name) {
-  const std::size_t found = tag.find(std::string(" ").append(name).append("=\""));
-  if (found == std::string_view::npos) return std::nullopt;
-  Cursor at(tag.substr(found + name.size() + 3));
+  const auto rest = behind(tag, std::string(" ").append(name).append("=\""));
   std::int64_t value = 0;
-  return at.count(value) && at.take('"') ? std::optional(value) : std::nullopt;
+  return rest && reads(*rest, "%\"", value) ? std::optional(value) : std::nullopt;
 }
 
 /// Counters of all: system = in_use + free + metadata; mmapped is a part of in_use, unmapped is not in system.
-class MallocLog final : public text::CounterLog {
+class MallocLog final : public CounterLog {
  public:
   MallocLog(Input& in, SnapshotSink& out)
       : CounterLog(in, out,
@@ -118,9 +92,8 @@ class MallocLog final : public text::CounterLog {
     return found == seen_.end() ? 0 : found->second;
   }
   void add(std::string_view name, std::int64_t value) {
-    std::int64_t& sum = seen_.try_emplace(std::string(name), 0).first->second;
-    if (!checked_add(sum, value, sum))
-      fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
+    std::int64_t& seen = seen_.try_emplace(std::string(name), 0).first->second;
+    seen = sum(seen, value);
   }
 
   void begin(Kind kind) {
@@ -200,7 +173,7 @@ class MallocLog final : public text::CounterLog {
     std::string name(label.substr(9));
     name = name.substr(0, name.find(" freelist"));
     std::replace_if(
-        name.begin(), name.end(), [](char c) { return !text::is_word(c); }, '_');
+        name.begin(), name.end(), [](char c) { return !is_word(c); }, '_');
     add("free", line.bytes);
     free_[name + "_free"] = line.bytes;
   }
@@ -236,10 +209,8 @@ class MallocLog final : public text::CounterLog {
     if (!adds_up) moment().notes.add(Severity::warning, what, lines_.line_offset());
   }
   std::int64_t sum(std::int64_t a, std::int64_t b) const {
-    std::int64_t out = 0;
-    if (!checked_add(a, b, out))
-      fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
-    return out;
+    add_to(a, b, "a sum is", lines_.line_offset());
+    return a;
   }
 
   bool end_malloc_info() {
@@ -305,7 +276,7 @@ class MallocLog final : public text::CounterLog {
 
 Match sniff_malloc(std::string_view head) {
   bool is_below_arena = false, has_arena = false;
-  return certain_if(text::any_line_of(head, [&](std::string_view line) {
+  return certain_if(any_line_of(head, [&](std::string_view line) {
     const std::string_view words = trim(line);
     if (is_below_arena && bytes_after(words, "system bytes")) return true;
     is_below_arena = arena_number(words).has_value();
@@ -322,7 +293,7 @@ constexpr Format kMallocTotals{
     .info = {"malloc-totals", "totals of glibc's malloc (malloc_info, malloc_stats, mallinfo) and tcmalloc (GetStats)",
              "*.xml, *.txt, *.log", "free chunks by size, peaks, which arena"},
     .sniff = sniff_malloc,
-    .decode = text::read_log<MallocLog>,
+    .decode = read_log<MallocLog>,
     .many = "counters"};
 
 }  // namespace snapdiff::formats

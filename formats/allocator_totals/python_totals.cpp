@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/allocator_totals/allocator_totals_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
@@ -13,14 +13,14 @@
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::trim;
+using namespace text;
 
 /// "class   size   num pools   blocks in use  avail blocks"
 bool is_class_heading(std::string_view line) {
-  return text::begins_with(line, {"class", "size", "num pools", "blocks in use", "avail blocks"});
+  return begins_with(line, {"class", "size", "num pools", "blocks in use", "avail blocks"});
 }
+
+constexpr std::string_view kSum = "a sum is";
 
 struct SizeClass {
   std::int64_t number = 0, size = 0, pools = 0, used = 0, free = 0;
@@ -28,14 +28,9 @@ struct SizeClass {
 
 /// "    1     32          17            8636            34"
 std::optional<SizeClass> size_class_of(std::string_view line) {
-  Cursor at(line);
   SizeClass out;
-  for (std::int64_t* const cell : {&out.number, &out.size, &out.pools, &out.used, &out.free}) {
-    at.skip_blanks();
-    if (!at.count(*cell)) return std::nullopt;
-  }
-  at.skip_blanks();
-  return at.at_end() ? std::optional(out) : std::nullopt;
+  const bool fits = reads(line, "~%~%~%~%~%~$", out.number, out.size, out.pools, out.used, out.free);
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 /// The number after the last "=": "# bytes in allocated blocks        =            4,631,136".
@@ -43,8 +38,8 @@ std::optional<std::int64_t> total_of_line(std::string_view line) {
   const std::size_t equals = line.rfind('=');
   if (equals == std::string_view::npos) return std::nullopt;
   const std::string_view cell = trim(line.substr(equals + 1));
-  text::Decimal number;
-  if (text::parse_decimal(cell, 0, number) != cell.size() || number.has_point || number.fraction_digits != 0 ||
+  Decimal number;
+  if (parse_decimal(cell, 0, number) != cell.size() || number.has_point || number.fraction_digits != 0 ||
       number.negative)
     return std::nullopt;
   return static_cast<std::int64_t>(number.digits);
@@ -61,7 +56,7 @@ constexpr SumLine kSumLines[] = {{"# bytes in allocated blocks", "in_use"},
                                  {"# bytes lost to quantization", "metadata"},
                                  {"# bytes lost to arena alignment", "metadata"}};
 
-class PythonMallocLog final : public text::ReportLog {
+class PythonMallocLog final : public ReportLog {
  public:
   PythonMallocLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out,
@@ -88,16 +83,13 @@ class PythonMallocLog final : public text::ReportLog {
   void open() {
     builder_ = std::make_unique<SnapshotBuilder>();
     builder_->add_heap_columns();
-    builder_->facts().producer = "cpython";
-    builder_->facts().sampling = Sampling::exact;
+    exact_facts(*builder_, "cpython");
     in_blocks_ = 0;
   }
 
   void set(std::string_view name, std::int64_t value, std::string_view unit) {
     for (Counter& counter : builder_->facts().counters) {
-      if (counter.name != name) continue;
-      if (!checked_add(counter.value, value, counter.value)) fail_sum();
-      return;
+      if (counter.name == name) return add_to(counter.value, value, kSum, lines_.line_offset());
     }
     builder_->facts().counters.push_back({std::string(name), value, std::string(unit), false, 0});
   }
@@ -110,22 +102,17 @@ class PythonMallocLog final : public text::ReportLog {
   }
 
   void add(const SizeClass& row) {
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(row.size, row.used, &bytes) || !checked_add(in_blocks_, bytes, in_blocks_)) fail_sum();
+    const std::int64_t bytes = product_of(row.size, row.used, kSum, lines_.line_offset());
+    add_to(in_blocks_, bytes, kSum, lines_.line_offset());
     const std::int64_t values[] = {row.used, bytes};
     add_type_row(*builder_, "size class " + std::to_string(row.size), values);
-  }
-
-  [[noreturn]] void fail_sum() const {
-    fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
   }
 
   /// The classes add up to the allocated blocks, all parts to Total: both are checked.
   void close(std::int64_t total) {
     std::int64_t parts = 0;
-    for (const std::string_view name : {"in_use", "free", "metadata"}) {
-      if (!checked_add(parts, value_of(name), parts)) fail_sum();
-    }
+    for (const std::string_view name : {"in_use", "free", "metadata"})
+      add_to(parts, value_of(name), kSum, lines_.line_offset());
     set("system", total, "bytes");
     if (value_of("in_use") != in_blocks_)
       builder_->notes().add(Severity::warning, "the classes do not add up to the bytes in allocated blocks",
@@ -150,14 +137,14 @@ class PythonMallocLog final : public text::ReportLog {
   std::int64_t in_blocks_ = 0;
 };
 
-Match sniff_python_malloc(std::string_view head) { return certain_if(text::any_line_of(head, is_class_heading)); }
+Match sniff_python_malloc(std::string_view head) { return certain_if(any_line_of(head, is_class_heading)); }
 
 }  // namespace
 
 constexpr Format kPythonMalloc{.info = {"python-malloc", "CPython's sys._debugmallocstats(): blocks by size class",
                                         "*.txt, *.log", "pools, the arena map, free lists of objects"},
                                .sniff = sniff_python_malloc,
-                               .decode = text::read_log<PythonMallocLog>,
+                               .decode = read_log<PythonMallocLog>,
                                .many = "size classes"};
 
 }  // namespace snapdiff::formats

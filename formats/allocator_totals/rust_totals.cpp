@@ -1,7 +1,7 @@
 #include <optional>
 #include <string_view>
 
-#include "formats/allocator_totals/allocator_totals_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/scan.hpp"
@@ -11,15 +11,6 @@ namespace snapdiff::formats {
 namespace {
 
 namespace rust {
-
-/// The number behind "NAME: " of Rust's Debug output.
-std::optional<std::int64_t> member(std::string_view line, std::string_view name) {
-  const std::size_t found = line.find(name);
-  if (found == std::string_view::npos) return std::nullopt;
-  text::Cursor at(line.substr(found + name.size()));
-  std::int64_t value = 0;
-  return at.take(": ") && at.decimal(value) == text::Number::ok ? std::optional(value) : std::nullopt;
-}
 
 struct Stats {
   std::int64_t in_use = 0, blocks = 0, allocated = 0;
@@ -31,9 +22,9 @@ std::optional<Stats> stats_of(std::string_view line) {
   const std::size_t found = line.find("Stats { allocations: ");
   if (found == std::string_view::npos) return std::nullopt;
   line.remove_prefix(found);
-  const auto made = member(line, "{ allocations"), freed = member(line, " deallocations");
-  const auto bytes_made = member(line, "bytes_allocated"), bytes_freed = member(line, "bytes_deallocated"),
-             moved = member(line, "bytes_reallocated");
+  const auto member = [line](std::string_view name) { return text::number_of(line, name, {": %"}); };
+  const auto made = member("allocations"), freed = member("deallocations"), bytes_made = member("bytes_allocated"),
+             bytes_freed = member("bytes_deallocated"), moved = member("bytes_reallocated");
   if (!made || !freed || !bytes_made || !bytes_freed || !moved || line.find('}') == std::string_view::npos)
     return std::nullopt;
   Stats out;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
-#include "formats/bcc/bcc_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
@@ -69,16 +69,10 @@ text::PrintedFrame stack_line(std::string_view line) {
   Cursor at(text);
   std::int64_t depth = 0;
   std::uint64_t address = 0;
-  if (at.count(depth) && at.skip_blanks() && at.take("[<") && at.hex(address) == Number::ok &&
-      at.take(">]")) {  // libbpf
+  // The first is libbpf's.
+  if (at.takes("%~[<%>]", depth, address) || (at.takes("0x%", address) && at.skip_blanks())) {
     out.offset = address;
     text = trim(at.rest());
-  } else {
-    at = Cursor(text);
-    if (at.take("0x") && at.hex(address) == Number::ok && at.skip_blanks()) {
-      out.offset = address;
-      text = trim(at.rest());
-    }
   }
   out.module = take_module(text);
   if (const std::size_t plus = text::offset_begin(text); plus != std::string_view::npos) {
@@ -96,17 +90,11 @@ text::PrintedFrame stack_line(std::string_view line) {
 /// "Attaching to pid 5193, Ctrl+C to quit." -> 5193; -1 for the kernel, nothing for any other line.
 std::optional<std::int64_t> attached_to(std::string_view line) {
   constexpr std::string_view kAttaching = "Attaching to ";
-  const std::size_t found = line.find(kAttaching);
-  if (found == std::string_view::npos) return std::nullopt;
-  Cursor at(line.substr(found + kAttaching.size()));
-  if (at.take("kernel")) return -1;
+  const auto rest = text::behind(line, kAttaching);
   std::int64_t pid = 0;
-  if (!at.take("pid ") || !at.count(pid)) return std::nullopt;
-  return pid;
+  if (rest && rest->starts_with("kernel")) return -1;
+  return rest && text::reads(*rest, "pid %", pid) ? std::optional(pid) : std::nullopt;
 }
-
-constexpr FormatInfo kInfo{"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
-                           "single allocations (-a); offsets in functions; the date, which is not there"};
 
 constexpr std::size_t kMaxFrames = 1'000'000;
 
@@ -218,6 +206,10 @@ Match sniff_memleak(std::string_view head) {
 }  // namespace
 
 constexpr Format kBccMemleak{
-    .info = kInfo, .sniff = sniff_memleak, .decode = text::read_log<MemleakLog>, .many = "distinct stacks"};
+    .info = {"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
+             "single allocations (-a); offsets in functions; the date, which is not there"},
+    .sniff = sniff_memleak,
+    .decode = text::read_log<MemleakLog>,
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -1,25 +1,184 @@
-#include "formats/folded_stacks/folded_stacks_importer.hpp"
-
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
-#include "formats/folded_stacks/folded_line.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
+#include "formats/text/time_stamp.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
-using namespace folded;
+/// "main;handle;alloc 4096": the text before the last blank, and the number behind it.
+struct FoldedLine {
+  std::string_view stack;  ///< root first
+  std::int64_t value = 0;
+  bool has_end = false;  ///< a semicolon is behind the last frame, too: heaptrack_print
+};
+
+/// Evidence from the complete lines of a head.
+///   is_folded  each line is a stack with a number, most have several frames, and none looks like a line of a log
+///   repeats    stacks that come again, which writers add up and logs repeat
+///   is_java    some frame lies in java.*: names have slashes for dots
+///   is_fil     each leaf is a frame as fil writes it: bytes, at the peak
+///   has_types  each leaf is marked as async-profiler marks the class that was allocated
+struct FoldedText {
+  bool is_folded = false;
+  bool is_austin = false;
+  bool is_cpu = false;  ///< of austin: not of memory
+  bool is_java = false;
+  bool has_types = false;
+  bool is_fil = false;
+  bool is_heaptrack = false;  ///< each line has a semicolon behind its last frame
+  std::size_t lines = 0;
+  std::size_t repeats = 0;
+  std::size_t roots = 0;  ///< distinct first frames: programs have few, words of logs many
+};
+
+using text::is_blank;
+
+/// Cuts the next frame off the front of `stack`.
+std::string_view take_frame(std::string_view& stack) {
+  const std::size_t end = std::min(stack.find(';'), stack.size());
+  const std::string_view frame = stack.substr(0, end);
+  stack.remove_prefix(std::min(end + 1, stack.size()));
+  return frame;
+}
+
+/// How async-profiler and perf's scripts mark how a frame ran: "_[j]" and so on, cut off `frame`; '\0' where there is
+/// no mark.
+char take_mark(std::string_view& frame) {
+  constexpr std::size_t kMark = 4;
+  if (frame.size() <= kMark) return '\0';
+  const std::string_view end = frame.substr(frame.size() - kMark);
+  if (end[0] != '_' || end[1] != '[' || end[3] != ']' || std::string_view("01ijk").find(end[2]) == end.npos)
+    return '\0';
+  frame.remove_suffix(kMark);
+  return end[2];
+}
+
+/// Of a log or a table rather than of a stack: a time, or a first column without a letter.
+bool begins_as_log(std::string_view stack) {
+  const std::string_view root = stack.substr(0, stack.find(';'));
+  if (text::has_prefix(root, "0x") || text::has_prefix(root, "[")) return false;  // an address, "[main tid=7]"
+  if (text::find_time(stack)) return true;
+  return std::none_of(root.begin(), root.end(), [](char c) {
+    return text::is_letter(c) || static_cast<unsigned char>(c) >= 0x80 || c == '_' || c == '<' || c == '(' || c == '$';
+  });
+}
+
+/// "java.lang.String_[i]", "byte[]_[k]": a class, which async-profiler puts in front of the stack that allocated it.
+bool is_class(std::string_view frame) {
+  const char mark = take_mark(frame);
+  return (mark == 'i' || mark == 'k') && frame.find_first_of("/:(") == std::string_view::npos;
+}
+
+/// Nothing where the line has no whole number at its end, or an empty frame, or blanks around one.
+std::optional<FoldedLine> folded_line(std::string_view line) {
+  const std::size_t blank = line.rfind(' ');
+  if (blank == std::string_view::npos || blank == 0 || blank + 1 == line.size()) return std::nullopt;
+  FoldedLine out{line.substr(0, blank)};
+  out.has_end = out.stack.size() > 1 && out.stack.back() == ';';
+  if (out.has_end) out.stack.remove_suffix(1);
+  text::Cursor number(line.substr(blank + 1));
+  if (number.decimal(out.value) != text::Number::ok || !number.at_end()) return std::nullopt;
+  for (std::string_view rest = out.stack; !rest.empty();) {
+    const std::size_t before = rest.size();
+    const std::string_view frame = take_frame(rest);
+    const bool is_last_empty = rest.empty() && frame.size() + 1 == before;
+    if (frame.empty() || is_last_empty || is_blank(frame.front()) || is_blank(frame.back())) return std::nullopt;
+  }
+  return out;
+}
+
+/// "# mode: memory" of austin -> "memory", given "mode".
+std::optional<std::string_view> header_value(std::string_view line, std::string_view key) {
+  if (!text::has_prefix(line, "# ") || !text::has_prefix(line.substr(2), key)) return std::nullopt;
+  line.remove_prefix(2 + key.size());
+  return text::has_prefix(line, ": ") ? std::optional(text::trim(line.substr(2))) : std::nullopt;
+}
+
+/// "FILE:LINE (FUNCTION)", as fil writes a frame; false for other text.
+bool take_fil(std::string_view frame, text::PrintedFrame& out) {
+  const std::size_t open = frame.rfind(" (");
+  if (open == std::string_view::npos || frame.back() != ')') return false;
+  std::string_view place = frame.substr(0, open);
+  if (!text::take_line_number(place, out.line)) return false;
+  out.file = place;
+  out.function = frame.substr(open + 2, frame.size() - open - 3);
+  return !out.function.empty();
+}
+
+/// "main (app.cpp)", as heaptrack_print writes a frame with its file; other text is left alone.
+void take_heaptrack(std::string_view frame, text::PrintedFrame& out) {
+  const std::size_t open = frame.rfind(" (");
+  if (open == std::string_view::npos || frame.back() != ')') return;
+  const std::string_view file = frame.substr(open + 2, frame.size() - open - 3);
+  if (file.empty() || file.find_first_of(" (") != std::string_view::npos) return;
+  out.file = file;
+  out.function = frame.substr(0, open);
+}
+
+FoldedText look_at(std::string_view head, bool whole) {
+  const std::string plain = text::plain_head(head);
+  std::string_view rest = plain;
+  std::string_view line;
+  FoldedText out;
+  std::size_t chains = 0, classes = 0, dotted = 0, pairs = 0, fil = 0, ends = 0;
+  bool has_fil = false;
+  std::unordered_set<std::string_view, KeyedHash> seen, roots;
+  while (text::take_line(rest, line)) {
+    const bool is_cut = rest.empty() && !whole;
+    if (is_cut && (out.lines > 0 || out.is_austin)) break;
+    if (text::has_prefix(line, "#")) {
+      out.is_austin = out.is_austin || (out.lines == 0 && header_value(line, "austin"));
+      if (const auto mode = header_value(line, "mode")) out.is_cpu = *mode != "memory";
+      continue;
+    }
+    if (text::trim(line).empty()) continue;
+    const std::optional<FoldedLine> found = folded_line(line);
+    if (!found || begins_as_log(found->stack)) return out;
+    const bool is_chain = found->stack.find(';') != std::string_view::npos;
+    // One frame alone is a name, "[unattributed]" or so, and no words.
+    text::PrintedFrame place;
+    const bool is_fil = take_fil(found->stack.substr(found->stack.rfind(';') + 1), place);
+    const bool is_bracketed = found->stack.front() == '[' && found->stack.back() == ']';  // "[No Python stack]"
+    if (!is_chain && !is_fil && !is_bracketed && found->stack.find(' ') != std::string_view::npos) return out;
+    ++out.lines;
+    ends += found->has_end ? 1U : 0U;
+    fil += is_fil || (is_bracketed && !is_chain) ? 1U : 0U;
+    has_fil = has_fil || is_fil;
+    chains += is_chain ? 1U : 0U;
+    out.repeats += seen.insert(found->stack).second ? 0U : 1U;
+    std::string_view leaf = found->stack.substr(found->stack.rfind(';') + 1);
+    std::string_view root = found->stack.substr(0, found->stack.find(';'));
+    take_mark(root);
+    roots.insert(root);
+    pairs += folded_line(leaf) ? 1U : 0U;
+    classes += is_class(leaf) ? 1U : 0U;
+    dotted += leaf.find('.') != std::string_view::npos || leaf.find("[]") != std::string_view::npos ? 1U : 0U;
+  }
+  // Two numbers a line are a difference of two profiles, which says nothing of either one's moment.
+  out.is_folded = out.lines > 0 && chains * 2 >= out.lines && pairs < out.lines;
+  out.has_types = classes == out.lines && dotted > 0;
+  out.is_fil = has_fil && fil == out.lines;
+  out.is_heaptrack = out.lines > 0 && ends == out.lines;
+  out.roots = roots.size();
+  out.is_java = text::has_prefix(plain, "java/") || plain.find(";java/") != std::string::npos;
+  return out;
+}
 
 constexpr std::string_view kGrew = "[grew]", kShrank = "[shrank]";
 

@@ -1,5 +1,3 @@
-#include "formats/goroutine_dump/goroutine_dump_importer.hpp"
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
@@ -93,9 +92,7 @@ class DumpLog final : public text::ReportLog {
       take();
       builder_ = std::make_unique<SnapshotBuilder>();
       builder_->add_column({"goroutine", "count"});
-      builder_->facts().producer = "go";
-      builder_->facts().format_detail = "goroutine";
-      builder_->facts().sampling = Sampling::exact;
+      exact_facts(*builder_, "go", "goroutine");
       ids_.insert(header.id);
     }
     goroutine_ = header.id;

@@ -4,6 +4,7 @@
 #include "analyzer/base/concat.hpp"
 #include "formats/heap_text/dump.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "snapdiff/checked.hpp"
@@ -94,9 +95,7 @@ void read_count_profile(DumpReader& dump) {
     fail_found("header not readable", line, "NAME profile: total N", dump.lines.line_offset());
   dump.addresses_need_map = false;
   dump.detail = dump.count_name;
-  SnapshotFacts& facts = dump.builder.facts();
-  facts.producer = "go";
-  facts.sampling = Sampling::exact;
+  SnapshotFacts& facts = exact_facts(dump.builder, "go");
   reserve_rows(dump);
   std::int64_t sum = 0;
   while (dump.lines.next(line)) {

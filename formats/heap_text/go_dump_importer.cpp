@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
-#include "formats/heap_text/heap_text_importers.hpp"
-#include "formats/heap_text/unsampling.hpp"
+#include "formats/heap_text/raw_stacks.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/record_cursor.hpp"
 #include "formats/text/printed_frame.hpp"

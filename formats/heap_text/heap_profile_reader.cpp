@@ -1,5 +1,6 @@
 #include "formats/heap_text/dump.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -72,9 +73,7 @@ class HeapProfileReader {
         fail_found("sampling rate not readable", type, "a number of bytes after the slash", dump_.lines.line_offset());
       }
     }
-    SnapshotFacts& facts = dump_.builder.facts();
-    facts.producer = "tcmalloc";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(dump_.builder, "tcmalloc");
     facts.period = 1;
     if (name_ == "heapprofile" || name_ == "growth" || name_ == "growthz" || name_ == "fragmentation" ||
         name_ == "fragmentationz") {

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "formats/heap_text/dump.hpp"
-#include "formats/heap_text/heap_text_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 
@@ -14,7 +14,6 @@ namespace {
 
 using namespace heap_text;
 
-constexpr FormatInfo kInfo{"java-heapz", "Java heapz profile, text", "*.heap", ""};
 constexpr std::string_view kSignature = "--- heapz 1 ---";
 constexpr std::int64_t kPeriod = 512 * 1024;  // fixed; the file does not state it
 
@@ -186,6 +185,9 @@ void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
 
 }  // namespace
 
-constexpr Format kJavaHeapz{.info = kInfo, .sniff = sniff_java, .decode = decode_java, .many = "distinct stacks"};
+constexpr Format kJavaHeapz{.info = {"java-heapz", "Java heapz profile, text", "*.heap", ""},
+                            .sniff = sniff_java,
+                            .decode = decode_java,
+                            .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -1,6 +1,10 @@
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,12 +14,12 @@
 
 #include "analyzer/base/importer.hpp"
 #include "formats/heaptrack/heap_recording.hpp"
-#include "formats/heaptrack/heaptrack_importer.hpp"
 #include "formats/heaptrack/line_of_hex.hpp"
-#include "formats/heaptrack/moment.hpp"
 #include "formats/heaptrack/record_fields.hpp"
 #include "formats/heaptrack/snapshot_maker.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/text/scan.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -24,7 +28,67 @@ namespace {
 
 using namespace heaptrack;
 
+inline constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+/// Where a recording is cut.
+///   end           after the last event
+///   peak          when most bytes were live; the first such moment
+///   after_events  after `number` allocations and frees
+///   at_time       at the first time stamp of at least `number` milliseconds
+///   first_stamp   at the first time stamp after an event
+///   every_events, every_time   again and again, and at the end
+struct Moment {
+  enum class Kind : std::uint8_t { end, peak, after_events, at_time, first_stamp, every_events, every_time };
+  Kind kind = Kind::end;
+  std::uint64_t number = 0;
+  bool is_series() const { return kind == Kind::every_events || kind == Kind::every_time; }
+};
+
 using Kind = Moment::Kind;
+
+[[noreturn]] void no_point(const std::string& point) {
+  fail(ErrorCode::usage, "no point '" + point +
+                             "': expected end, peak, first, 12.5s, 500ms, a number of events, every:500ms or "
+                             "every:1000 (events)");
+}
+
+/// "12.5s" or "500ms" in milliseconds.
+std::optional<std::uint64_t> milliseconds(std::string_view text) {
+  constexpr double kMost = 1e15;
+  double factor = 1000;
+  if (text.size() > 2 && text.substr(text.size() - 2) == "ms") {
+    factor = 1;
+    text.remove_suffix(2);
+  } else if (text.size() > 1 && text.back() == 's') {
+    text.remove_suffix(1);
+  } else {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size() || !(value >= 0 && value * factor < kMost)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(std::llround(value * factor));
+}
+
+/// "end", "last", "peak", "first", "1200" (events), "12.5s", "500ms", "every:1000", "every:500ms", "every:2s".
+/// Throws Failure: usage.
+Moment parse_moment(const std::string& point) {
+  constexpr std::string_view kEvery = "every:";
+  if (point == "end" || point == "last") return Moment{Kind::end};
+  if (point == "peak") return Moment{Kind::peak};
+  if (point == "first") return Moment{Kind::first_stamp};
+  const bool every = point.starts_with(kEvery);
+  const std::string_view number = every ? std::string_view(point).substr(kEvery.size()) : std::string_view(point);
+  if (const auto time = milliseconds(number)) {
+    if (every && *time == 0) no_point(point);
+    return Moment{every ? Kind::every_time : Kind::at_time, *time};
+  }
+  const auto events = text::whole_number(number);
+  if (!events || (every && *events == 0)) no_point(point);
+  return Moment{every ? Kind::every_events : Kind::after_events, static_cast<std::uint64_t>(*events)};
+}
 
 constexpr std::string_view kBadEvent = "event that names no allocation of this file, skipped";
 constexpr std::string_view kFreedTwice = "free of a block that is not live, skipped";
@@ -401,10 +465,6 @@ class EventReader {
   std::uint64_t last_address_ = 0;
 };
 
-constexpr FormatInfo kInfo{"heaptrack", "heaptrack recording (interpreted), file versions 0 to 3",
-                           "heaptrack.*.zst, heaptrack.*.gz",
-                           "single events; addresses of frames, which differ from run to run"};
-
 /// "v 10400 3", and nothing else.
 bool is_version_line(std::string_view line) {
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
@@ -433,6 +493,11 @@ void decode_heaptrack(Input& in, SnapshotSink& out, const ReadRequest& request) 
 }  // namespace
 
 constexpr Format kHeaptrack{
-    .info = kInfo, .sniff = sniff_heaptrack, .decode = decode_heaptrack, .many = "traces", .has_moments = true};
+    .info = {"heaptrack", "heaptrack recording (interpreted), file versions 0 to 3", "heaptrack.*.zst, heaptrack.*.gz",
+             "single events; addresses of frames, which differ from run to run"},
+    .sniff = sniff_heaptrack,
+    .decode = decode_heaptrack,
+    .many = "traces",
+    .has_moments = true};
 
 }  // namespace snapdiff::formats

@@ -11,10 +11,11 @@
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/finish_heap.hpp"
 #include "formats/hprof/heap_dump.hpp"
-#include "formats/hprof/hprof_importer.hpp"
 #include "formats/hprof/name_table.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
@@ -90,10 +91,7 @@ class HprofReader {
     }
     dump->heap.finish();
     finish_heap(dump->heap.heap, dump->classes, names_, id_bytes_, dump->builder);
-    SnapshotFacts& facts = dump->builder.facts();
-    facts.producer = "jvm";
-    facts.sampling = Sampling::exact;
-    facts.format_detail = detail_;
+    SnapshotFacts& facts = exact_facts(dump->builder, "jvm", detail_);
     facts.taken_at_ns = began_at_ns_;
     if (facts.taken_at_ns && !checked_add(*facts.taken_at_ns, begun_after_us_ * 1000, *facts.taken_at_ns))
       facts.taken_at_ns.reset();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -10,12 +12,30 @@
 
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/importer.hpp"
+#include "snapdiff/checked.hpp"
 
 /// How reading fails deep inside a format, and where that ends.
 namespace snapdiff::formats {
 
 [[noreturn]] inline void fail_malformed(std::string message, std::uint64_t offset) {
   fail(ErrorCode::malformed, std::move(message), offset);
+}
+
+/// Adds to a sum. Throws Failure where it leaves 64 bits: limit, "WHAT beyond 2^63-1", as "a sum is", "bytes are".
+inline void add_to(std::int64_t& sum, std::int64_t more, std::string_view what,
+                   std::optional<std::uint64_t> offset = std::nullopt) {
+  if (checked_add(sum, more, sum)) return;
+  fail(ErrorCode::limit,
+       std::string(what) + " beyond 2^63-1, expected " + (what.ends_with(" is") ? "it" : "them") + " to fit in 64 bits",
+       offset);
+}
+
+/// a * b. Throws Failure as add_to() does.
+inline std::int64_t product_of(std::int64_t a, std::int64_t b, std::string_view what,
+                               std::optional<std::uint64_t> offset = std::nullopt) {
+  std::int64_t out = 0;
+  if (__builtin_mul_overflow(a, b, &out)) add_to(out = std::numeric_limits<std::int64_t>::max(), 1, what, offset);
+  return out;
 }
 
 /// Hands a snapshot to the sink; throws the error of either.

@@ -9,6 +9,15 @@
 
 namespace snapdiff::formats {
 
+/// The facts of a snapshot of numbers that were counted, not sampled.
+inline SnapshotFacts& exact_facts(SnapshotBuilder& builder, std::string_view producer, std::string_view detail = {}) {
+  SnapshotFacts& facts = builder.facts();
+  facts.sampling = Sampling::exact;
+  facts.producer = producer;
+  if (!detail.empty()) facts.format_detail = detail;
+  return facts;
+}
+
 /// A label of text.
 inline Label text_label(SnapshotBuilder& builder, std::string_view key, std::string_view value) {
   return {builder.string(key), builder.string(value), 0, StringId{}, false};

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analyzer/base/large_pages.hpp"
-#include "formats/input/give_back.hpp"
 
 namespace snapdiff::formats {
 

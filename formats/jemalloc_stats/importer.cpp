@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/jemalloc_stats/jemalloc_stats_importer.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
 #include "formats/json/json_dumps.hpp"
 #include "formats/text/log_lines.hpp"
@@ -17,20 +17,10 @@ namespace {
 
 using namespace jemalloc_stats;
 
-using text::Cursor;
-using text::has_prefix;
-using text::is_digit;
-using text::trim;
+using namespace text;
 
 constexpr std::string_view kBegin = "Begin jemalloc statistics";
 constexpr std::string_view kEnd = "End jemalloc statistics";
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  Cursor at(line);
-  while (at.skip_blanks(), !at.at_end()) words.push_back(at.token());
-  return words;
-}
 
 /// Where the columns of a table are; which there are differs by version.
 struct Columns {
@@ -43,7 +33,7 @@ struct Columns {
 
 Columns columns_of(std::string_view heading) {
   Columns out;
-  const std::vector<std::string_view> words = words_of(heading);
+  const std::vector<std::string_view> words = words_of_line(heading);
   out.count = words.size() - 1;  // the first is the name of the table
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "size") out.size = i - 1;
@@ -53,7 +43,7 @@ Columns columns_of(std::string_view heading) {
   return out;
 }
 
-class TextDumps final : public text::ReportLog {
+class TextDumps final : public ReportLog {
  public:
   TextDumps(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no statistics: the input ends, expected \"Begin jemalloc statistics\"") {}
@@ -84,8 +74,7 @@ class TextDumps final : public text::ReportLog {
     if (has_prefix(line, "Allocated: ")) return totals(line);
     if (has_prefix(line, "Version: ")) return version(line.substr(9));
     if (has_prefix(line, "Count of realloc(non-null-ptr, 0) calls: ")) {
-      if (const auto value = text::whole_number(trim(line.substr(41))))
-        add_counter(*statistics_, "zero_reallocs", *value);
+      if (const auto value = whole_number(trim(line.substr(41)))) add_counter(*statistics_, "zero_reallocs", *value);
     } else if (has_prefix(line, "Merged arenas stats")) {
       section_ = Section::merged;
     } else if (has_prefix(line, "Destroyed arenas stats")) {
@@ -112,7 +101,7 @@ class TextDumps final : public text::ReportLog {
       std::string name(part.substr(0, colon));
       if (name == "Allocated") name = "allocated";
       Cursor at(part.substr(colon + 2));
-      const auto value = text::whole_number(at.token());
+      const auto value = whole_number(at.token());
       if (value) add_counter(*statistics_, name, *value);
       at.skip_blanks();
       if (at.take("(n_thp ")) {
@@ -144,9 +133,9 @@ class TextDumps final : public text::ReportLog {
     const std::string_view text = trim(line);
     if (text == "---") return true;  // classes without anything in them
     if (text.empty() || !is_digit(text.front())) return false;
-    const std::vector<std::string_view> words = words_of(text);
+    const std::vector<std::string_view> words = words_of_line(text);
     const auto cell = [&](std::size_t column) {
-      return column < words.size() ? text::whole_number(words[column]) : std::optional<std::int64_t>{};
+      return column < words.size() ? whole_number(words[column]) : std::optional<std::int64_t>{};
     };
     const auto size = cell(columns_.size);
     auto live = cell(columns_.live);
@@ -184,17 +173,15 @@ class TextDumps final : public text::ReportLog {
 
 void read_text(Input& in, SnapshotSink& out) { TextDumps(in, out).run(); }
 
-constexpr FormatInfo kInfo{"jemalloc-stats", "statistics of jemalloc (malloc_stats_print), JSON or text",
-                           "*.json, *.txt", "rates, locks, slabs, dirty pages, the split by arena"};
-
 Match sniff_jemalloc(std::string_view head) {
-  if (text::begins_with(head, {"{", "\"jemalloc\"", ":"})) return Match::certain;
-  return certain_if(text::plain_head(head).find("Begin jemalloc statistics") != std::string::npos);
+  if (begins_with(head, {"{", "\"jemalloc\"", ":"})) return Match::certain;
+  return certain_if(plain_head(head).find("Begin jemalloc statistics") != std::string::npos);
 }
 
 }  // namespace
 
-constexpr Format kJemallocStats{.info = kInfo,
+constexpr Format kJemallocStats{.info = {"jemalloc-stats", "statistics of jemalloc (malloc_stats_print), JSON or text",
+                                         "*.json, *.txt", "rates, locks, slabs, dirty pages, the split by arena"},
                                 .sniff = sniff_jemalloc,
                                 .decode = json::read_json_or_text<read_json, read_text>,
                                 .many = "distinct stacks"};

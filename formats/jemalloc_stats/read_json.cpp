@@ -20,9 +20,7 @@ struct Live {
     told = true;
     if (index >= kMostClasses) fail(ErrorCode::limit, "too many size classes: more than 65536", offset);
     if (number.size() <= index) number.resize(index + 1);
-    if (__builtin_add_overflow(number[index], more, &number[index])) {
-      fail(ErrorCode::limit, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits", offset);
-    }
+    add_to(number[index], more, "sum over the arenas is", offset);
   }
 };
 

@@ -21,15 +21,11 @@ constexpr Known kCounters[] = {
     {"metadata_thp", "count", false}, {"zero_reallocs", "count", true},
 };
 
-[[noreturn]] void too_big() {
-  fail(ErrorCode::limit, "sum over the size classes is beyond 2^63-1, expected it to fit in 64 bits");
-}
-
 /// Rows of one table; the bytes are added to `sum`.
 void add_rows(SnapshotBuilder& builder, const Classes& classes, std::int64_t& sum) {
   for (const auto& [size, number] : classes.live) {
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(size, number, &bytes) || !checked_add(sum, bytes, sum)) too_big();
+    const std::int64_t bytes = product_of(size, number, "sum over the size classes is");
+    add_to(sum, bytes, "sum over the size classes is");
     const std::int64_t values[] = {number, bytes};
     add_type_row(builder, "size class " + std::to_string(size), values);
   }
@@ -40,10 +36,7 @@ void add_rows(SnapshotBuilder& builder, const Classes& classes, std::int64_t& su
 void add_live(Classes& classes, std::int64_t size, std::int64_t number, std::uint64_t offset) {
   classes.told = true;
   if (number == 0) return;
-  std::int64_t& live = classes.live[size];
-  if (!checked_add(live, number, live)) {
-    fail(ErrorCode::limit, "sum over the arenas is beyond 2^63-1, expected it to fit in 64 bits", offset);
-  }
+  add_to(classes.live[size], number, "sum over the arenas is", offset);
 }
 
 void add_counter(Statistics& statistics, std::string_view name, std::int64_t value) {

@@ -1,5 +1,3 @@
-#include "formats/jfr/jfr_importer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/jfr/chunk.hpp"

@@ -1,5 +1,3 @@
-#include "formats/jsc/jsc_importer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,6 +10,7 @@
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/retention.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
@@ -199,10 +198,7 @@ class JscReader {
 
   Snapshot finish() {
     builder_.add_heap_columns();
-    SnapshotFacts& facts = builder_.facts();
-    facts.producer = "jsc";
-    facts.format_detail = type_ + ", version " + std::to_string(version_);
-    facts.sampling = Sampling::exact;
+    exact_facts(builder_, "jsc", type_ + ", version " + std::to_string(version_));
     graph_->flags.assign(graph_->size(), 0);
     add_rows();
     label_edges();

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/jvm_native/jvm_native_importers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/checked.hpp"
@@ -13,13 +13,11 @@
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::trim;
+using namespace text;
 
 /// "ClassLoader         Parent              CLD*               Classes   ChunkSz   BlockSz  Type"
 bool is_loader_heading(std::string_view line) {
-  return text::begins_with(line, {"ClassLoader", "Parent", "CLD*", "Classes", "ChunkSz", "BlockSz", "Type"});
+  return begins_with(line, {"ClassLoader", "Parent", "CLD*", "Classes", "ChunkSz", "BlockSz", "Type"});
 }
 
 /// "0x00007f5b010459f8  0x00007f5b0007d1e8  0x00007f5b58148260       2      1280       811  java.net.URLClassLoader"
@@ -30,10 +28,7 @@ struct LoaderRow {
 
 std::optional<LoaderRow> numbers_of(Cursor& at, std::int64_t loaders) {
   LoaderRow row{loaders, 0, 0, 0, {}};
-  for (std::int64_t* const number : {&row.classes, &row.chunks, &row.blocks}) {
-    at.skip_blanks();
-    if (!at.count(*number)) return std::nullopt;
-  }
+  if (!at.takes("~%~%~%", row.classes, row.chunks, row.blocks)) return std::nullopt;
   row.type = trim(at.rest());
   return row;
 }
@@ -50,7 +45,7 @@ std::optional<LoaderRow> loader_of(std::string_view line) {
   return numbers_of(at, is_loader ? 1 : 0);
 }
 
-class ClassLoaderLog final : public text::ReportLog {
+class ClassLoaderLog final : public ReportLog {
  public:
   ClassLoaderLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no table: the input ends, expected the heading \"ClassLoader  Parent  CLD*  Classes\"") {}
@@ -61,9 +56,7 @@ class ClassLoaderLog final : public text::ReportLog {
       close(std::nullopt);
       open();
     } else if (!builder_) {
-      Cursor at(line);
-      std::int64_t pid = 0;
-      if (at.count(pid) && at.take(':') && at.at_end()) pid_ = pid;
+      if (const auto pid = pid_line(line)) pid_ = pid;
     } else if (has_prefix(line, "Total = ")) {
       Cursor at(line.substr(8));
       std::int64_t loaders = 0;
@@ -81,9 +74,7 @@ class ClassLoaderLog final : public text::ReportLog {
     builder_->add_column({"block_space", "bytes"});
     builder_->add_column({"classes", "count"});
     builder_->add_column({"loaders", "count"});
-    SnapshotFacts& facts = builder_->facts();
-    facts.producer = "java";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(*builder_, "java");
     facts.default_metric = "chunk_space";
     facts.pid = std::exchange(pid_, std::nullopt);
     sum_ = {};
@@ -96,10 +87,8 @@ class ClassLoaderLog final : public text::ReportLog {
     const std::string type = row.loaders == 1 ? type_ : type_ + " " + std::string(row.type);
     const std::int64_t values[] = {row.chunks, row.blocks, row.classes, row.loaders};
     add_type_row(*builder_, type, values);
-    if (!checked_add(sum_.loaders, row.loaders, sum_.loaders) ||
-        !checked_add(sum_.classes, row.classes, sum_.classes) || !checked_add(sum_.chunks, row.chunks, sum_.chunks) ||
-        !checked_add(sum_.blocks, row.blocks, sum_.blocks))
-      fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
+    for (const auto number : {&LoaderRow::loaders, &LoaderRow::classes, &LoaderRow::chunks, &LoaderRow::blocks})
+      add_to(sum_.*number, row.*number, "a sum is", lines_.line_offset());
   }
 
   /// The last row is the sum, which is checked.
@@ -125,7 +114,7 @@ class ClassLoaderLog final : public text::ReportLog {
   std::optional<std::int64_t> pid_;
 };
 
-Match sniff_class_loaders(std::string_view head) { return certain_if(text::any_line_of(head, is_loader_heading)); }
+Match sniff_class_loaders(std::string_view head) { return certain_if(any_line_of(head, is_loader_heading)); }
 
 }  // namespace
 
@@ -133,7 +122,7 @@ constexpr Format kJvmClassLoaders{
     .info = {"jvm-classloaders", "class loaders of the JVM and their metaspace: jcmd VM.classloader_stats",
              "*.txt, *.log", "addresses, the parents of loaders"},
     .sniff = sniff_class_loaders,
-    .decode = text::read_log<ClassLoaderLog>,
+    .decode = read_log<ClassLoaderLog>,
     .many = "class loaders"};
 
 }  // namespace snapdiff::formats

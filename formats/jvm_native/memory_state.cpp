@@ -1,7 +1,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/jvm_native/jvm_native_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/scan.hpp"
@@ -10,23 +10,12 @@
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::Quantity;
-using text::trim;
+using namespace text;
 
 /// A size behind `word`: "used 839K", "used 4M", "volume 808.00 KB".
 std::optional<Quantity> size_behind(std::string_view line, std::string_view word) {
-  const std::size_t found = line.find(word);
-  if (found == std::string_view::npos) return std::nullopt;
-  text::Decimal number;
-  const std::size_t begin = line.find_first_not_of(' ', found + word.size());
-  const std::size_t end = begin == std::string_view::npos ? 0 : text::parse_decimal(line, begin, number);
-  if (end == 0) return std::nullopt;
-  std::string_view unit = trim(line.substr(end));
-  unit = unit.substr(0, unit.find_first_of(" ,)"));
-  const std::uint64_t bytes = text::size_unit(unit, false);
-  return bytes == 0 ? std::nullopt : text::scale(number, bytes);
+  const auto rest = behind(line, word);
+  return rest ? measure_at(*rest, 0).bytes() : std::nullopt;
 }
 
 /// The size in front of `word`: "  808.00 KB ( 19%) committed", "64.00 MB reserved".
@@ -35,7 +24,7 @@ std::optional<Quantity> size_in_front(std::string_view line, std::string_view wo
   if (found == std::string_view::npos) return std::nullopt;
   std::string_view cell = line.substr(0, found);
   cell = cell.substr(cell.find_last_of(",:", found) + 1);
-  return text::parse_size(trim(cell.substr(0, cell.find('('))));
+  return parse_size(trim(cell.substr(0, cell.find('('))));
 }
 
 /// A line of a heap by its first words, and what its counters begin with.
@@ -68,7 +57,7 @@ bool is_metaspace_heading(std::string_view words) {
   return has_prefix(words, "Total Usage - ") && words.find(" classes") != std::string_view::npos;
 }
 
-class MemoryStateLog final : public text::CounterLog {
+class MemoryStateLog final : public CounterLog {
  public:
   MemoryStateLog(Input& in, SnapshotSink& out)
       : CounterLog(in, out, "no heap: the input ends, expected lines of jcmd GC.heap_info or VM.metaspace") {}
@@ -108,9 +97,8 @@ class MemoryStateLog final : public text::CounterLog {
 
   /// "19656:", which jcmd writes in front of each report.
   bool pid(std::string_view words) {
-    Cursor at(words);
-    std::int64_t number = 0;
-    if (!at.count(number) || !at.take(':') || !at.at_end()) return false;
+    const auto number = pid_line(words);
+    if (!number) return false;
     close();
     moment().pid = number;
     return true;
@@ -142,12 +130,8 @@ class MemoryStateLog final : public text::CounterLog {
     in_usage_ = true;
     Cursor at(words.substr(14));
     std::int64_t number = 0;
-    if (!at.count(number) || !at.take(' ')) return;
-    if (at.take("loaders, ")) {
-      set("loaders", number, "count");
-      if (!at.count(number)) return;
-    }
-    set("classes", number, "count");
+    if (at.takes("% loaders, ", number)) set("loaders", number, "count");
+    if (at.takes("% ", number)) set("classes", number, "count");
   }
 
   /// "Both:   66 chunks,      4.46 MB capacity,  917.00 KB ( 20%) committed,   813.02 KB ( 18%) used, ..."; in the
@@ -175,13 +159,11 @@ class MemoryStateLog final : public text::CounterLog {
 
 /// The text begins with a heap, or with the pid that jcmd writes and then a heap: a log with heaps in it is another's.
 Match sniff_memory_state(std::string_view head) {
-  const std::string plain = text::plain_head(head);
+  const std::string plain = plain_head(head);
   std::string_view rest = plain, line;
-  while (text::take_line(rest, line)) {
+  while (take_line(rest, line)) {
     const std::string_view words = trim(line);
-    Cursor at(words);
-    std::int64_t pid = 0;
-    if (words.empty() || (at.count(pid) && at.take(':') && at.at_end())) continue;
+    if (words.empty() || pid_line(words)) continue;
     return certain_if(is_heap_line(words) || is_metaspace_heading(words));
   }
   return Match::no;
@@ -193,7 +175,7 @@ constexpr Format kJvmMemoryState{
     .info = {"jvm-memory", "heap and metaspace of the JVM: jcmd GC.heap_info, VM.metaspace", "*.txt, *.log",
              "spaces and regions, chunks by size"},
     .sniff = sniff_memory_state,
-    .decode = text::read_log<MemoryStateLog>,
+    .decode = read_log<MemoryStateLog>,
     .many = "counters"};
 
 }  // namespace snapdiff::formats

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/jvm_native/jvm_native_importers.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
@@ -18,18 +18,11 @@
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::Number;
-using text::trim;
+using namespace text;
 
 /// The two moments of a report: of a .diff the baseline and now, else both alike.
 enum Side : std::size_t { kBaseline, kNow };
 using Sides = std::array<std::int64_t, 2>;
-
-[[noreturn]] void fail_too_large(std::uint64_t offset) {
-  fail(ErrorCode::limit, "a sum is beyond 2^63-1, expected it to fit in 64 bits", offset);
-}
 
 /// Bytes of a scale of Native Memory Tracking; 0 for another word.
 std::int64_t scale_of(std::string_view unit) {
@@ -48,16 +41,16 @@ struct Amount {
 bool take_bytes(Cursor& at, std::int64_t& bytes, std::int64_t& scale) {
   if (!at.count(bytes)) return false;
   const char* const begin = at.position();
-  while (text::is_letter(at.peek())) at.take(at.peek());
+  while (is_letter(at.peek())) at.take(at.peek());
   scale = scale_of({begin, static_cast<std::size_t>(at.position() - begin)});
   return scale != 0 && !__builtin_mul_overflow(bytes, scale, &bytes);
 }
 
 /// "1440465KB +3192KB" behind `word`; the part with a sign is missing where nothing changed.
 std::optional<Amount> amount_behind(std::string_view line, std::string_view word, bool& is_diff) {
-  const std::size_t found = line.find(word);
-  if (found == std::string_view::npos) return std::nullopt;
-  Cursor at(line.substr(found + word.size()));
+  const auto words = behind(line, word);
+  if (!words) return std::nullopt;
+  Cursor at(*words);
   Amount out;
   if (!take_bytes(at, out.bytes[kNow], out.scale)) return std::nullopt;
   out.bytes[kBaseline] = out.bytes[kNow];
@@ -113,7 +106,7 @@ std::string_view category_of(std::string_view line) {
   return trim(line.substr(begin, line.find_first_of("+-)#", begin) - begin));
 }
 
-class NativeMemoryLog final : public text::ReportLog {
+class NativeMemoryLog final : public ReportLog {
  public:
   NativeMemoryLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no report: the input ends, expected \"Native Memory Tracking:\" and \"Total: reserved=\"") {
@@ -150,9 +143,7 @@ class NativeMemoryLog final : public text::ReportLog {
 
   /// "18552:", which jcmd writes in front of a report.
   void read_pid(std::string_view words) {
-    Cursor at(words);
-    std::int64_t pid = 0;
-    if (at.count(pid) && at.take(':') && at.at_end()) next_pid_ = pid;
+    if (const auto pid = pid_line(words)) next_pid_ = pid;
   }
 
   void open() {
@@ -193,7 +184,7 @@ class NativeMemoryLog final : public text::ReportLog {
     SiteFrame frame;
     if (at.hex(frame.address) != Number::ok || !at.take(']')) return frames_.clear();
     const std::string_view name = trim(at.rest());
-    frame.name = name.substr(0, text::offset_begin(name));
+    frame.name = name.substr(0, offset_begin(name));
     frames_.push_back(std::move(frame));
   }
 
@@ -224,9 +215,7 @@ class NativeMemoryLog final : public text::ReportLog {
 
   void give(Side side) {
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.producer = "java";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder, "java");
     facts.pid = report_->pid;
     facts.default_metric = "committed";
     facts.format_detail = report_->sites.empty() ? "summary" : "detail";
@@ -241,9 +230,8 @@ class NativeMemoryLog final : public text::ReportLog {
     Category sum;
     for (const Category& category : report_->categories) {
       add_rows(builder, by_category, category, side);
-      if (!checked_add(sum.committed[side], category.committed[side], sum.committed[side]) ||
-          !checked_add(sum.reserved[side], category.reserved[side], sum.reserved[side]))
-        fail_too_large(lines_.line_offset());
+      add_to(sum.committed[side], category.committed[side], "a sum is", lines_.line_offset());
+      add_to(sum.reserved[side], category.reserved[side], "a sum is", lines_.line_offset());
     }
     check_total(builder, sum, side);
     take_report(builder.finish());
@@ -265,10 +253,10 @@ class NativeMemoryLog final : public text::ReportLog {
     for (const Site* site : sites) {
       std::vector<FrameId> frames;
       for (const SiteFrame& frame : site->frames) {
-        text::PrintedFrame printed;
+        PrintedFrame printed;
         printed.function = trim(frame.name);
         if (frame.name.empty()) printed.offset = frame.address;
-        frames.push_back(text::frame_of(builder, printed));
+        frames.push_back(frame_of(builder, printed));
       }
       const std::int64_t values[] = {site->committed[side], site->reserved[side]};
       builder.add_row(builder.stack(frames), builder.labels({text_label(builder, "type", category.name)}), values);
@@ -300,12 +288,13 @@ class NativeMemoryLog final : public text::ReportLog {
     const std::int64_t rounding = rounding_of(report_->categories.size() + 1);
     const std::int64_t committed = report_->total->committed[side] - sum.committed[side];
     const std::int64_t reserved = report_->total->reserved[side] - sum.reserved[side];
-    if (committed < -rounding || reserved < -rounding) {
-      builder.notes().add(Severity::warning, "the categories add up to more than Total says", lines_.line_offset());
-      builder.facts().complete = false;
-    } else if (committed > rounding || reserved > rounding) {
-      builder.notes().add(Severity::warning, "the categories add up to less than Total says", lines_.line_offset());
-      builder.facts().complete = false;
+    const bool are_more = committed < -rounding || reserved < -rounding;
+    if (!are_more && committed <= rounding && reserved <= rounding) return;
+    builder.facts().complete = false;
+    builder.notes().add(Severity::warning,
+                        "the categories add up to " + std::string(are_more ? "more" : "less") + " than Total says",
+                        lines_.line_offset());
+    if (!are_more) {
       const std::int64_t values[] = {std::max<std::int64_t>(committed, 0), std::max<std::int64_t>(reserved, 0)};
       builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values);
     }
@@ -319,7 +308,7 @@ class NativeMemoryLog final : public text::ReportLog {
 
 Match sniff_native_memory(std::string_view head) {
   bool has_heading = false;
-  return certain_if(text::any_line_of(head, [&](std::string_view line) {
+  return certain_if(any_line_of(head, [&](std::string_view line) {
     has_heading = has_heading || trim(line) == "Native Memory Tracking:";
     return has_heading && has_prefix(trim(line), "Total: reserved=");
   }));
@@ -331,7 +320,7 @@ constexpr Format kJvmNativeMemory{
     .info = {"jvm-nmt", "Native Memory Tracking of the JVM: jcmd VM.native_memory summary, detail, and their .diff",
              "*.txt, *.log", "the virtual memory map, malloc and arenas apart, peaks"},
     .sniff = sniff_native_memory,
-    .decode = text::read_log<NativeMemoryLog>,
+    .decode = read_log<NativeMemoryLog>,
     .many = "call sites"};
 
 }  // namespace snapdiff::formats

@@ -19,7 +19,7 @@ namespace blocks {
 constexpr std::size_t kNowhere = std::string_view::npos;
 
 /// "0x55fd33d88300" at the cursor.
-bool take_address(text::Cursor& at, std::uint64_t& out) { return at.take("0x") && at.hex(out) == text::Number::ok; }
+bool take_address(text::Cursor& at, std::uint64_t& out) { return at.takes("0x%", out); }
 
 /// A size in hexadecimal digits; nothing from 2^63 on.
 bool take_size(text::Cursor& at, std::int64_t& out) {
@@ -78,16 +78,12 @@ class MacosLeaks final : public Dialect {
 
  private:
   static std::optional<Leaked> total_of(std::string_view line) {
-    const std::size_t found = line.find(" total leaked bytes");
-    const std::size_t process = line.find("Process ");
-    if (found == kNowhere || process == kNowhere) return std::nullopt;
-    text::Cursor at(line.substr(process + 8));
+    const auto rest = text::behind(line, "Process ");
     std::int64_t pid = 0;
     Leaked out;
-    if (!at.count(pid) || !at.take(": ") || !at.count(out.blocks) || !at.take(" leak")) return std::nullopt;
-    at.take('s');
-    if (!at.take(" for ") || !at.count(out.bytes)) return std::nullopt;
-    return out;
+    const bool fits = rest && line.find(" total leaked bytes") != kNowhere &&
+                      text::reads(*rest, "%: % leaks? for %", pid, out.blocks, out.bytes);
+    return fits ? std::optional(out) : std::nullopt;
   }
 
   void end(ListingSink& out) {
@@ -132,18 +128,12 @@ class MacosLeaks final : public Dialect {
 
   void old_leak(std::string_view text, ListingSink& out) {
     stack_.clear();
-    const std::size_t size = text.find("size=");
-    text::Cursor at(text.substr(size == kNowhere ? text.size() : size + 5));
+    const auto size = text::behind(text, "size="), zone = text::behind(text, "zone: ");
     std::int64_t bytes = 0;
-    if (!at.count(bytes)) return out.lose("leaks that could not be read, left out");
-    std::string_view type;
-    if (const std::size_t zone = text.find("zone: "); zone != kNowhere) {
-      text::Cursor words(text.substr(zone + 6));
-      words.token();
-      words.skip_blanks();
-      type = words.token();
-    }
+    if (!size || !text::reads(*size, "%", bytes)) return out.lose("leaks that could not be read, left out");
     record("root leak", bytes, {}, out);
+    std::string_view name, type;
+    if (zone) text::reads(*zone, "%~%", name, type);
     type_ = type;
   }
 

@@ -19,8 +19,8 @@ constexpr std::string_view kRoots[] = {"main",         "(below main)", "_start",
                                        "start_thread", "clone",        "clone3"};
 
 void add(Leaked& sum, const Leaked& more) {
-  if (checked_add(sum.bytes, more.bytes, sum.bytes) && checked_add(sum.blocks, more.blocks, sum.blocks)) return;
-  fail(ErrorCode::limit, "sum over the leak records is beyond 2^63-1, expected it to fit in 64 bits");
+  add_to(sum.bytes, more.bytes, "sum over the leak records is");
+  add_to(sum.blocks, more.blocks, "sum over the leak records is");
 }
 
 }  // namespace

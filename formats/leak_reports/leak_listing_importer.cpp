@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/leak_reports/leak_listing.hpp"
-#include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
@@ -94,13 +94,14 @@ Match sniff_listing(std::string_view head) {
   }));
 }
 
-constexpr FormatInfo kListingInfo{
-    "leak-listing", "leaks as kmemleak, macOS leaks, VLD, Visual C++, gperftools' heap checker and mtrace print them",
-    "*.txt, *.log", "contents and addresses of blocks, times"};
-
 }  // namespace
 
 constexpr Format kLeakListing{
-    .info = kListingInfo, .sniff = sniff_listing, .decode = text::read_log<LeakListing>, .many = "distinct stacks"};
+    .info = {"leak-listing",
+             "leaks as kmemleak, macOS leaks, VLD, Visual C++, gperftools' heap checker and mtrace print them",
+             "*.txt, *.log", "contents and addresses of blocks, times"},
+    .sniff = sniff_listing,
+    .decode = text::read_log<LeakListing>,
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

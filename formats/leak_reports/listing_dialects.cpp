@@ -16,18 +16,12 @@ namespace listing {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-/// The text after `words`; nothing where the line does not hold them.
-std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
-  const std::size_t found = line.find(words);
-  return found == kNone ? std::nullopt : std::optional(line.substr(found + words.size()));
-}
+using text::behind;
 
 /// The number at the start of `text`, -1 where there is none.
 std::int64_t number_of(std::string_view text) {
-  text::Cursor at(text);
   std::int64_t value = 0;
-  at.skip_blanks();
-  return at.count(value) ? value : -1;
+  return text::reads(text, "~%", value) ? value : -1;
 }
 
 /// A number behind `words`, -1 where there is none.
@@ -81,12 +75,9 @@ class Kmemleak final : public Dialect {
  private:
   static std::optional<std::pair<std::uint64_t, std::int64_t>> object_of(std::string_view line) {
     const auto rest = behind(line, "unreferenced object 0x");
-    if (!rest) return std::nullopt;
-    text::Cursor at(*rest);
     std::uint64_t address = 0;
     std::int64_t bytes = 0;
-    if (at.hex(address) != text::Number::ok || !at.take(" (size ") || !at.count(bytes) || !at.take(')'))
-      return std::nullopt;
+    if (!rest || !text::reads(*rest, "% (size %)", address, bytes)) return std::nullopt;
     return std::pair(address, bytes);
   }
 
@@ -262,18 +253,14 @@ class HeapChecker final : public Dialect {
   /// "4194304 bytes in 1048576 objects" behind `words`.
   static std::optional<Leaked> leaked_of(std::string_view line, std::string_view words) {
     const auto rest = behind(line, words);
-    if (!rest) return std::nullopt;
-    text::Cursor at(*rest);
     Leaked out;
-    if (!at.count(out.bytes) || !at.take(" bytes in ") || !at.count(out.blocks) || !at.take(" objects"))
-      return std::nullopt;
-    return out;
+    const bool fits = rest && text::reads(*rest, "% bytes in % objects", out.bytes, out.blocks);
+    return fits ? std::optional(out) : std::nullopt;
   }
   static bool frame_of(std::string_view line, LeakFrame& out) {
     text::Cursor at(line);
-    at.skip_blanks();
     std::uint64_t address = 0;
-    if (!at.take("@ ") || at.hex(address) != text::Number::ok) return false;
+    if (!at.takes("~@ %", address)) return false;
     out.function = text::trim(at.rest());
     if (out.function.empty()) out.offset = address;
     return true;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
-#include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
@@ -197,9 +197,6 @@ class MemcheckText final : public text::ReportLog {
   std::map<std::int64_t, Process> processes_;
 };
 
-constexpr FormatInfo kMemcheckInfo{"memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
-                                   "errors other than leaks; suppressions; how much a check grew since the one before"};
-
 /// The root element, after a declaration, comments and blanks.
 bool is_memcheck_xml(std::string_view head) {
   return text::begins_with(head, {"<"}) && head.find("<valgrindoutput>") != std::string_view::npos;
@@ -227,6 +224,10 @@ void decode_memcheck(Input& in, SnapshotSink& out, const ReadRequest& /*request*
 }  // namespace
 
 constexpr Format kMemcheck{
-    .info = kMemcheckInfo, .sniff = sniff_memcheck, .decode = decode_memcheck, .many = "distinct stacks"};
+    .info = {"memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
+             "errors other than leaks; suppressions; how much a check grew since the one before"},
+    .sniff = sniff_memcheck,
+    .decode = decode_memcheck,
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

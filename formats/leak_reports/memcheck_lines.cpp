@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "formats/text/code_location.hpp"
-#include "formats/text/grouped_number.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
-using text::Cursor;
-using text::is_digit;
-using text::take_grouped;
-using text::trim;
+using namespace text;
 
 constexpr std::string_view kInRecord = " in loss record ";
 
@@ -27,7 +23,11 @@ bool skip_delta(Cursor& at) {
   return true;
 }
 
-bool take_amount(Cursor& at, std::int64_t& out) { return take_grouped(at, out) && skip_delta(at); }
+/// A number with groups, and its growth.
+struct Amount {
+  std::int64_t& to;
+  friend bool take_field(Cursor& at, const Amount& out) { return take_grouped(at, out.to) && skip_delta(at); }
+};
 
 bool is_kind(std::string_view kind) {
   return std::find(std::begin(kLeakKinds), std::end(kLeakKinds), kind) != std::end(kLeakKinds);
@@ -61,30 +61,24 @@ bool is_loss_record(std::string_view text) { return text.find(kInRecord) != std:
 std::optional<LossRecord> loss_record(std::string_view text) {
   Cursor at(trim(text));
   LossRecord out;
-  if (!take_amount(at, out.leaked.bytes)) return std::nullopt;
-  if (Cursor parts = at; parts.take(" (")) {
-    if (!take_amount(parts, out.leaked.bytes) || !parts.take(" direct, ") || !take_amount(parts, out.indirect) ||
-        !parts.take(" indirect)"))
-      return std::nullopt;
-    at = parts;
-  }
-  if (!at.take(" bytes in ") || !take_amount(at, out.leaked.blocks) || !at.take(" blocks are ")) return std::nullopt;
+  if (!at.takes("%", Amount{out.leaked.bytes})) return std::nullopt;
+  at.takes(" (% direct, % indirect)", Amount{out.leaked.bytes}, Amount{out.indirect});
+  if (!at.takes(" bytes in % blocks are ", Amount{out.leaked.blocks})) return std::nullopt;
   const std::size_t end = at.rest().find(kInRecord);
   if (end == std::string_view::npos) return std::nullopt;
   out.kind = at.rest().substr(0, end);
   if (!is_kind(out.kind)) return std::nullopt;
-  at = Cursor(at.rest().substr(end + kInRecord.size()));
   std::int64_t of = 0;
-  if (!take_grouped(at, out.number) || !at.take(" of ") || !take_grouped(at, of)) return std::nullopt;
-  return out;
+  const bool fits = reads(at.rest().substr(end + kInRecord.size()), "% of %", Amount{out.number}, Amount{of});
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 bool memcheck_frame(std::string_view text, LeakFrame& frame) {
   Cursor at(text);
   at.skip_blanks();
   if (!at.take("at ") && !at.take("by ")) return false;
-  const text::CodeLocation location = text::parse_location(trim(at.rest()));
-  frame = static_cast<const text::PrintedFrame&>(location);
+  const CodeLocation location = parse_location(trim(at.rest()));
+  frame = static_cast<const PrintedFrame&>(location);
   return location.address != kNoOffset;
 }
 
@@ -95,29 +89,20 @@ std::optional<SummaryLine> summary_line(std::string_view text) {
   SummaryLine out;
   out.kind = line.substr(0, colon);
   if (!is_kind(out.kind) && out.kind != "suppressed") return std::nullopt;
-  Cursor at(line.substr(colon + 2));
-  if (!take_amount(at, out.leaked.bytes) || !at.take(" bytes in ") || !take_amount(at, out.leaked.blocks) ||
-      !at.take(" blocks"))
-    return std::nullopt;
-  return out;
+  const bool fits =
+      reads(line.substr(colon + 2), "% bytes in % blocks", Amount{out.leaked.bytes}, Amount{out.leaked.blocks});
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 bool heap_summary_line(std::string_view text, std::vector<Counter>& counters) {
   Cursor at(trim(text));
-  if (at.take("in use at exit: ")) {
-    Leaked leaked;
-    if (!take_grouped(at, leaked.bytes) || !at.take(" bytes in ") || !take_grouped(at, leaked.blocks)) return false;
+  if (Leaked leaked; at.takes("in use at exit: % bytes in %", Amount{leaked.bytes}, Amount{leaked.blocks})) {
     counters.push_back({"in_use_at_exit", leaked.bytes, "bytes", false, 0});
     counters.push_back({"blocks_in_use_at_exit", leaked.blocks, "count", false, 0});
     return true;
   }
-  if (!at.take("total heap usage: ")) return false;
-  std::int64_t allocs = 0;
-  std::int64_t frees = 0;
-  std::int64_t bytes = 0;
-  if (!take_grouped(at, allocs) || !at.take(" allocs, ") || !take_grouped(at, frees) || !at.take(" frees, ") ||
-      !take_grouped(at, bytes))
-    return false;
+  std::int64_t allocs = 0, frees = 0, bytes = 0;
+  if (!at.takes("total heap usage: % allocs, % frees, %", Amount{allocs}, Amount{frees}, Amount{bytes})) return false;
   counters.push_back({"allocs", allocs, "count", true, 0});
   counters.push_back({"frees", frees, "count", true, 0});
   counters.push_back({"allocated", bytes, "bytes", true, 0});

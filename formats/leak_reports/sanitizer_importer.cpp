@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
-#include "formats/leak_reports/leak_report_importers.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
@@ -17,21 +17,13 @@ namespace {
 
 using namespace leak_reports;
 
-/// "==14586==ERROR: LeakSanitizer: detected memory leaks"; pid is -1 where it is not recorded.
-struct ReportHead {
-  std::int64_t pid = -1;
-};
-
 /// "Direct leak of 1280 byte(s) in 10 object(s) allocated from:"
 struct LeakLine {
   std::string_view kind;         ///< "direct" or "indirect"
   std::optional<Leaked> leaked;  ///< nothing where the numbers cannot be read
 };
 
-using text::Cursor;
-using text::is_blank;
-using text::Number;
-using text::trim;
+using namespace text;
 
 constexpr std::string_view kHead = "ERROR: LeakSanitizer: detected memory leaks";
 constexpr std::string_view kBuildId = " (BuildId: ";
@@ -79,21 +71,16 @@ std::size_t file_begin(std::string_view text) {
   return text.rfind(' ');
 }
 
-std::optional<ReportHead> report_head(std::string_view line) {
+/// "==14586==ERROR: LeakSanitizer: detected memory leaks": the pid, -1 where it is not recorded.
+std::optional<std::int64_t> report_head(std::string_view line) {
   const std::size_t found = line.find(kHead);
   if (found == std::string_view::npos) return std::nullopt;
-  ReportHead out;
-  std::string_view before = line.substr(0, found);
-  if (before.size() > 4 && before.substr(before.size() - 2) == "==") {
-    before.remove_suffix(2);
-    const std::size_t mark = before.rfind("==");
-    if (mark != std::string_view::npos) {
-      Cursor at(before.substr(mark + 2));
-      std::int64_t pid = 0;
-      if (at.count(pid) && at.at_end()) out.pid = pid;
-    }
-  }
-  return out;
+  std::int64_t pid = -1;
+  const std::string_view before = line.substr(0, found);
+  const std::size_t mark =
+      before.ends_with("==") && before.size() > 4 ? before.rfind("==", before.size() - 3) : std::string_view::npos;
+  const bool has_pid = mark != std::string_view::npos && reads(before.substr(mark + 2), "%==$", pid);
+  return has_pid ? pid : -1;
 }
 
 std::optional<LeakLine> leak_line(std::string_view line) {
@@ -108,10 +95,8 @@ std::optional<LeakLine> leak_line(std::string_view line) {
   } else {
     return std::nullopt;
   }
-  Cursor at(line.substr(found + kLeakOf.size()));
-  Leaked leaked;
-  if (at.count(leaked.bytes) && at.take(" byte(s) in ") && at.count(leaked.blocks) &&
-      at.take(" object(s) allocated from:"))
+  const std::string_view numbers = line.substr(found + kLeakOf.size());
+  if (Leaked leaked; reads(numbers, "% byte(s) in % object(s) allocated from:", leaked.bytes, leaked.blocks))
     out.leaked = leaked;
   return out;
 }
@@ -124,9 +109,7 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
     Cursor at(line.substr(hash + 1));
     std::int64_t depth = 0;
     std::uint64_t address = 0;
-    if (!at.count(depth) || !at.skip_blanks() || !at.take("0x") || at.hex(address) != Number::ok ||
-        !(at.at_end() || is_blank(at.peek())))
-      continue;
+    if (!at.takes("%~0x%", depth, address) || !(at.at_end() || is_blank(at.peek()))) continue;
     frame = {};
     at.skip_blanks();
     const bool named = at.take("in ");
@@ -138,7 +121,7 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
       return true;
     }
     std::string_view place = rest;
-    text::take_line_and_column(place, frame);
+    take_line_and_column(place, frame);
     const std::size_t blank = file_begin(place);
     if (blank == std::string_view::npos || (frame.line == 0 && place[blank + 1] != '/')) {
       frame.function = rest;
@@ -155,21 +138,16 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
 
 /// "SUMMARY: AddressSanitizer: 2296 byte(s) leaked in 12 allocation(s)."
 std::optional<Leaked> report_summary(std::string_view line) {
-  const std::size_t found = line.find("SUMMARY: ");
-  if (found == std::string_view::npos) return std::nullopt;
-  const std::size_t colon = line.find("Sanitizer: ", found);
-  if (colon == std::string_view::npos) return std::nullopt;
-  Cursor at(line.substr(colon + 11));
+  const auto summary = behind(line, "SUMMARY: "), rest = behind(summary.value_or(""), "Sanitizer: ");
   Leaked out;
-  if (!at.count(out.bytes) || !at.take(" byte(s) leaked in ") || !at.count(out.blocks) || !at.take(" allocation(s)"))
-    return std::nullopt;
-  return out;
+  const bool fits = rest && reads(*rest, "% byte(s) leaked in % allocation(s)", out.bytes, out.blocks);
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 /// Its fast unwinder ends at code without frame pointers.
 constexpr std::string_view kDeeper = "malloc_context_size=100:fast_unwind_on_malloc=0 in ASAN_OPTIONS or LSAN_OPTIONS";
 
-class SanitizerLog final : public text::ReportLog {
+class SanitizerLog final : public ReportLog {
  public:
   SanitizerLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"") {}
@@ -179,7 +157,7 @@ class SanitizerLog final : public text::ReportLog {
     if (const auto head = report_head(line)) {
       if (check_) close_without_summary();
       open();
-      if (head->pid >= 0) check_->facts().pid = head->pid;
+      if (*head >= 0) check_->facts().pid = *head;
       return;
     }
     if (const auto leak = leak_line(line)) {
@@ -248,15 +226,13 @@ class SanitizerLog final : public text::ReportLog {
   bool summaries_ = false;
 };
 
-constexpr FormatInfo kSanitizerInfo{"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer",
-                                    "*.txt, *.log", "addresses of single objects; suppressions; other errors"};
-
 }  // namespace
 
 constexpr Format kLeakSanitizer{
-    .info = kSanitizerInfo,
-    .sniff = [](std::string_view head) { return certain_if(report_head(text::plain_head(head)).has_value()); },
-    .decode = text::read_log<SanitizerLog>,
+    .info = {"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer", "*.txt, *.log",
+             "addresses of single objects; suppressions; other errors"},
+    .sniff = [](std::string_view head) { return certain_if(report_head(plain_head(head)).has_value()); },
+    .decode = read_log<SanitizerLog>,
     .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

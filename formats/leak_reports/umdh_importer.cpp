@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/leak_reports/leak_report_importers.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
@@ -24,7 +25,7 @@ struct Printed {
   std::int64_t in(bool is_hex) const { return is_hex ? hex : decimal; }
 };
 
-bool take_number(text::Cursor& at, Printed& out) {
+bool take_field(text::Cursor& at, Printed& out) {
   text::Cursor again = at;
   const std::size_t before = at.left();
   std::uint64_t value = 0;
@@ -47,44 +48,29 @@ struct Entry {
   }
 };
 
-bool take_pair(text::Cursor& at, Printed& now, Printed& before) {
-  at.skip_blanks();
-  if (!at.take('(')) return false;
-  at.skip_blanks();
-  if (!take_number(at, now) || !at.skip_blanks() || !at.take('-')) return false;
-  at.skip_blanks();
-  if (!take_number(at, before)) return false;
-  at.skip_blanks();
-  return at.take(')');
-}
-
 std::optional<Entry> entry_of(std::string_view line) {
   text::Cursor at(line);
   Entry out;
   out.shrank = at.peek() == '-';
   if (!at.take('+') && !at.take('-')) return std::nullopt;
-  at.skip_blanks();
-  if (!take_number(at, out.growth) || !take_pair(at, out.now, out.before)) return std::nullopt;
-  if (!at.skip_blanks() || !take_number(at, out.blocks) || !at.skip_blanks() || !at.take("allocs")) return std::nullopt;
-  return out;
+  const bool fits = at.takes("~%~(~%~-~%~)~%~allocs", out.growth, out.now, out.before, out.blocks);
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 /// +      10 (      3a -      2a)  BackTrace00B53  allocations          the blocks of the entry above
 bool blocks_of(std::string_view line, Printed& now, Printed& before) {
   text::Cursor at(line);
   if (!at.take('+') && !at.take('-')) return false;
-  at.skip_blanks();
   Printed growth;
-  return take_number(at, growth) && take_pair(at, now, before) && at.rest().find("allocations") != at.rest().npos;
+  return at.takes("~%~(~%~-~%~)", growth, now, before) && at.rest().find("allocations") != at.rest().npos;
 }
 
 /// 00005320 bytes in 0x14 allocations (@ 0x00000428) by: BackTrace00053    of one log
 bool is_log_entry(std::string_view line, Entry& out) {
   text::Cursor at(line);
-  at.take("0x");
-  if (!take_number(at, out.now) || !at.take(" bytes in ")) return false;
-  at.take("0x");
-  return take_number(at, out.blocks) && at.take(" allocations (@ ") && at.rest().find("BackTrace") != at.rest().npos;
+  const bool fits = at.takes("0x% bytes in 0x% allocations (@ ", out.now, out.blocks) ||
+                    at.takes("% bytes in 0x% allocations (@ ", out.now, out.blocks);
+  return fits && at.rest().find("BackTrace") != at.rest().npos;
 }
 
 bool begins_report(std::string_view line) {
@@ -174,9 +160,7 @@ class Umdh final : public text::ReportLog {
   void give(bool is_hex, bool now) {
     SnapshotBuilder builder;
     builder.add_heap_columns();
-    builder.facts().producer = "umdh";
-    builder.facts().format_detail = is_diff_ ? "difference" : "log";
-    builder.facts().sampling = Sampling::exact;
+    exact_facts(builder, "umdh", is_diff_ ? "difference" : "log");
     builder.facts().complete = !is_diff_;  // a difference leaves out what is alike
     std::vector<FrameId> frames;
     const Dictionary& names = names_.dictionary();

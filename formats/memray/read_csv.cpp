@@ -72,9 +72,7 @@ class CsvReader {
  public:
   explicit CsvReader(Input& in) : lines_(in) {
     builder_.add_heap_columns();
-    builder_.facts().producer = "memray";
-    builder_.facts().format_detail = "CSV";
-    builder_.facts().sampling = Sampling::exact;
+    exact_facts(builder_, "memray", "CSV");
     builder_.notes().add(Severity::info, kMomentNotTold);
   }
 

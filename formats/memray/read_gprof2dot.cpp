@@ -4,6 +4,7 @@
 
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
 
@@ -51,10 +52,7 @@ class Gprof2dot final : public json::Walk {
     if (!bytes_found_) {
       fail(ErrorCode::unsupported, "gprof2dot JSON without a cost in bytes: expected unit bytes", offset());
     }
-    SnapshotFacts& facts = builder_.facts();
-    facts.producer = "memray";
-    facts.format_detail = "gprof2dot JSON";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder_, "memray", "gprof2dot JSON");
     facts.notes.add(Severity::info, kMomentNotTold);
     builder_.add_column({"inuse_space", "bytes"});
     std::vector<FrameId> frame_of;

@@ -8,6 +8,7 @@
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"
 
@@ -110,10 +111,7 @@ class Page final : public json::Walk {
 
   static SnapshotBuilder begin(bool of_leaks) {
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.producer = "memray";
-    facts.format_detail = "flamegraph page";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder, "memray", "flamegraph page");
     facts.notes.add(Severity::info, of_leaks ? "memory that was never freed (memray --leaks)"
                                              : "memory in use at the peak, as the page says");
     builder.add_heap_columns();

@@ -48,11 +48,8 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
 
 /// "1234 MiB", "1234"; `unit` where none stands behind the number. Nothing where the cell holds another text.
 std::optional<Quantity> quantity_of(std::string_view cell, std::uint64_t unit) {
-  Decimal number;
-  const std::size_t end = parse_decimal(cell, 0, number);
-  if (end == 0) return std::nullopt;
-  if (const std::string_view suffix = trim(cell.substr(end)); !suffix.empty()) unit = size_unit(suffix, false);
-  return unit == 0 ? std::nullopt : scale(number, unit);
+  const Measure found = measure_at(cell, 0);
+  return found.end == cell.size() ? found.bytes(unit) : std::nullopt;
 }
 
 enum class Role : std::uint8_t { other, memory, time, step, label };

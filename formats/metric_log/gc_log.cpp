@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -19,16 +20,11 @@ struct Collection {
   std::optional<std::int64_t> number;
 };
 
-/// A number at `at` and the unit behind it, of one letter or two; moves `at` after both.
+/// A number at `at` and the unit behind it; moves `at` after both. `unit` is that of a number without letters.
 std::optional<Quantity> size_at(std::string_view text, std::size_t& at, std::uint64_t unit = 0) {
-  Decimal number;
-  const std::size_t end = parse_decimal(text, at, number);
-  if (end == 0) return std::nullopt;
-  std::size_t unit_end = end;
-  while (unit_end < text.size() && is_letter(text[unit_end])) ++unit_end;
-  if (unit == 0) unit = size_unit(text.substr(end, unit_end - end), false);
-  at = unit_end;
-  return unit == 0 ? std::nullopt : scale(number, unit);
+  const Measure found = measure_at(text, at, 0);
+  at = std::max(at, found.end);
+  return found.bytes(unit);
 }
 
 /// Behind an arrow: "4M(256M)", "2M(3%)".
@@ -39,10 +35,8 @@ bool read_after(std::string_view text, std::size_t at, Collection& out) {
 }
 
 std::optional<std::int64_t> number_in(std::string_view text, std::size_t begin) {
-  std::size_t end = begin;
-  while (end < text.size() && is_digit(text[end])) ++end;
   std::int64_t out = 0;
-  return parse_integer(text.substr(begin, end - begin), out) ? std::optional(out) : std::nullopt;
+  return reads(text.substr(begin), "%", out) ? std::optional(out) : std::nullopt;
 }
 
 /// "[0.140s][info][gc] GC(0) Pause Full (System.gc()) 3M->1M(10M) 19.464ms"

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "analyzer/base/importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_log_importer.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/text/log_lines.hpp"
 

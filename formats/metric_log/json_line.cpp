@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
+#include "formats/input/window_input.hpp"
+#include "formats/json/json_scanner.hpp"
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
@@ -65,44 +68,25 @@ class JsonLine {
   JsonLine(std::string_view text, bool decimal_units) : text_(text), decimal_units_(decimal_units) {}
 
   bool read() {
-    if (!object({})) return false;
-    blanks();
-    return at_ == text_.size();
+    MemoryInput in(text_, {});
+    json::JsonScanner json(in);
+    try {
+      object(json, {});
+      return json.at_end();
+    } catch (const Failure&) {
+      return false;
+    }
   }
   std::vector<Found>& found() { return found_; }
   const std::optional<std::int64_t>& time_ns() const { return time_ns_; }
 
  private:
-  void blanks() {
-    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
-  }
-  bool take(char c) {
-    blanks();
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  bool string(std::string& out) {
-    if (!take('"')) return false;
-    out.clear();
-    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] == '\\' && ++at_ == text_.size()) return false;
-      out += text_[at_];  // an escape keeps its letter: names of labels have none
-    }
-    return at_++ < text_.size();
-  }
-
-  bool object(const std::string& key) {
-    if (++level_ > kMostLevels || !take('{')) return false;
+  void object(json::JsonScanner& json, const std::string& key) {
+    json.check_depth(level_++, kMostLevels);
     const std::size_t first = found_.size();
     Labels tags;
-    if (!take('}')) {
-      do {
-        std::string name;
-        if (!string(name) || !take(':') || !value(name, key, &tags)) return false;
-      } while (take(','));
-      if (!take('}')) return false;
-    }
+    json.each_member([&](std::string_view name) { value(json, std::string(name), key, &tags); },
+                     json::JsonScanner::kLongestText);
     const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto is_beside = [&](bool has_unit) {
       return std::any_of(begin, found_.end(),
@@ -122,43 +106,30 @@ class JsonLine {
       }
     }
     --level_;
-    return true;
-  }
-
-  bool array(const std::string& key, const std::string& parent) {
-    if (++level_ > kMostLevels || !take('[')) return false;
-    if (!take(']')) {
-      do {
-        if (!value(key, parent, nullptr)) return false;
-      } while (take(','));
-      if (!take(']')) return false;
-    }
-    --level_;
-    return true;
   }
 
   /// `tags`: of the object that the value is a member of; null in an array.
-  bool value(const std::string& key, const std::string& parent, Labels* tags) {
-    blanks();
-    if (at_ == text_.size()) return false;
-    switch (text_[at_]) {
-      case '{': return object(tags == nullptr ? parent : key);
-      case '[': return array(key, parent);
-      case '"': {
+  void value(json::JsonScanner& json, const std::string& key, const std::string& parent, Labels* tags) {
+    switch (json.kind()) {
+      case json::Kind::object: return object(json, tags == nullptr ? parent : key);
+      case json::Kind::array:
+        json.check_depth(level_++, kMostLevels);
+        json.each_item([&](std::size_t) { value(json, key, parent, nullptr); });
+        --level_;
+        return;
+      case json::Kind::text: {
         std::string text;
-        if (!string(text)) return false;
+        json.text(text);
         if (tags != nullptr) member(key, parent, text, true, *tags);
-        return true;
+        return;
       }
-      default: {
-        const std::size_t begin = at_;
-        while (at_ < text_.size() && !is_blank(text_[at_]) && !contains(",]}", text_.substr(at_, 1))) ++at_;
-        const std::string_view word = text_.substr(begin, at_ - begin);
-        const bool is_number = !word.empty() && word.find_first_not_of("-+.0123456789eE") == std::string_view::npos;
-        if (!is_number && word != "true" && word != "false" && word != "null") return false;
-        if (is_number && tags != nullptr) member(key, parent, word, false, *tags);
-        return true;
+      case json::Kind::number: {
+        const std::string_view number = json.number_text();
+        if (tags != nullptr) member(key, parent, number, false, *tags);
+        return;
       }
+      case json::Kind::boolean: json.boolean(); return;
+      case json::Kind::null: json.null(); return;
     }
   }
 
@@ -215,7 +186,7 @@ class JsonLine {
 
   std::string_view text_;
   bool decimal_units_;
-  std::size_t at_ = 0, level_ = 0;
+  std::size_t level_ = 0;
   std::vector<Found> found_;
   std::optional<std::int64_t> time_ns_;
 };

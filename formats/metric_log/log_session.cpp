@@ -1,5 +1,6 @@
 #include "formats/metric_log/log_session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -8,6 +9,40 @@
 
 namespace snapdiff::formats::metric_log {
 namespace {
+
+constexpr std::size_t kMostHeadings = 64;  // levels of indentation; deeper ones count as this one
+constexpr std::size_t kMostForms = 4096;   // of one text; a log repeats one of its first ones
+constexpr std::size_t kHashedBytes = 512;  // of a line
+constexpr std::size_t kRises = 3;          // lines after the first; two rows of a table may be in order by chance
+constexpr std::size_t kBlankLines = 2;     // lines without a number beside each line with one in a text of numbers
+constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325ULL, kFnvPrime = 0x100000001b3ULL;  // FNV-1a, 64 bits
+
+std::size_t indent_of(std::string_view line) {
+  std::size_t indent = 0;
+  while (indent < line.size() && is_blank(line[indent])) ++indent;
+  return indent;
+}
+
+/// Words without numbers and without the blanks that align them.
+std::uint64_t hash_of_words(std::uint64_t hash, std::string_view text) {
+  char before = ' ';
+  for (const char c : text.substr(0, kHashedBytes)) {
+    if (is_digit(c) || (is_blank(c) && is_blank(before))) continue;
+    hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
+    before = c;
+  }
+  return hash;
+}
+
+/// The first number of at most 18 digits; -1 where there is none.
+std::int64_t first_number(std::string_view text) {
+  const auto begin = std::find_if(text.begin(), text.end(), is_digit);
+  const auto end = std::find_if_not(begin, text.end(), is_digit);
+  std::int64_t out = -1;
+  if (end - begin > 0 && end - begin <= 18) out = 0;
+  for (auto digit = begin; out >= 0 && digit != end; ++digit) out = out * 10 + (*digit - '0');
+  return out;
+}
 
 struct StepWord {
   std::string_view word;
@@ -63,21 +98,14 @@ std::optional<Step> find_step(std::string_view line) {
 }
 
 std::string_view find_thread(std::string_view prefix) {
-  for (const std::string_view word : {std::string_view("thread"), std::string_view("tid")}) {
-    for (std::size_t at = find_ignoring_case(prefix, word); at != std::string_view::npos;
-         at = find_ignoring_case(prefix, word, at + 1)) {
-      if (at > 0 && is_letter(prefix[at - 1])) continue;
-      std::size_t i = at + word.size();
-      if (prefix.substr(i).starts_with("Id") || prefix.substr(i).starts_with("ID")) i += 2;
-      const std::size_t separator = i;
-      while (i < prefix.size() && i < separator + 3 && (is_blank(prefix[i]) || contains("-:=#_", prefix.substr(i, 1))))
-        ++i;
-      std::size_t end = i;
-      while (end < prefix.size() && is_digit(prefix[end])) ++end;
-      if (end > i && (end == prefix.size() || !is_word(prefix[end]))) return prefix.substr(i, end - i);
-    }
-  }
-  return {};
+  std::string_view digits;
+  const auto has_number = [&digits](std::string_view rest) {
+    if (rest.starts_with("Id") || rest.starts_with("ID")) rest.remove_prefix(2);
+    digits = digits_behind_signs(rest, "-:=#_");
+    return !digits.empty() && (digits.end() == rest.end() || !is_word(*digits.end()));
+  };
+  return behind_word(prefix, "thread", has_number) || behind_word(prefix, "tid", has_number) ? digits
+                                                                                             : std::string_view();
 }
 
 LineFacts Session::facts_of(const LogLine& line) {
@@ -112,5 +140,53 @@ void Session::passed(const LogLine& line, bool was_taken) {
   if (!is_digit(first) && first != '[') return;
   if (const std::optional<TimeStamp> time = find_time(line.text)) carried_time_ns_ = time->ns;
 }
+
+std::uint64_t Evidence::heading_above(std::size_t indent) const {
+  for (std::size_t i = headings_.size(); i-- > 0;) {
+    if (headings_[i].indent < indent) return headings_[i].hash;
+  }
+  return kFnvOffset;
+}
+
+void Evidence::reading(std::string_view name, std::string_view line, std::size_t number, const LineFacts& facts) {
+  is_metric_line_ = true;
+  if (is_sure_) return;
+  const std::size_t indent = indent_of(line);
+  is_flat_ = is_flat_ && indent == 0;
+  if (names_.size() < kMostForms || names_.contains(name)) {
+    const auto [at, is_new] = names_.try_emplace(std::string(name));
+    Met& met = at->second;
+    met_again_ = met_again_ || !is_new;
+    // A step or time that advances orders the readings; equal ones are several values of one moment.
+    is_sure_ = is_sure_ || (facts.step && met.has_step && *facts.step > met.step) ||
+               (facts.time_ns && met.has_time && *facts.time_ns > met.time_ns);
+    if (facts.step) met.step = *facts.step, met.has_step = true;
+    if (facts.time_ns) met.time_ns = *facts.time_ns, met.has_time = true;
+  }
+  std::uint64_t form = hash_of_words(heading_above(indent), line.substr(0, number));
+  form = hash_of_words(form, name);
+  if (forms_.size() >= kMostForms && !forms_.contains(form)) return;
+  const std::int64_t before = first_number(line.substr(0, number));
+  const auto [at, is_new] = forms_.try_emplace(form);
+  Form& met = at->second;
+  // A number that rises counts lines as a step does; others may name the rows of a table ("8m:", "4m:").
+  met.rises = !is_new && before > met.number ? met.rises + 1 : 0;
+  is_sure_ = is_sure_ || (!is_new && before == met.number) || met.rises >= kRises;
+  met.number = before;
+}
+
+void Evidence::line_ended(std::string_view line) {
+  const std::size_t indent = indent_of(line);
+  if (indent == line.size()) return;
+  ++lines_;
+  metric_lines_ += is_metric_line_ ? 1 : 0;
+  is_metric_line_ = false;
+  if (is_sure_) return;
+  while (!headings_.empty() && headings_.back().indent >= indent) headings_.pop_back();
+  const std::uint64_t above = headings_.empty() ? kFnvOffset : headings_.back().hash;
+  if (headings_.size() < kMostHeadings) headings_.push_back({indent, hash_of_words(above, line.substr(indent))});
+}
+
+bool Evidence::is_log() const { return is_sure_ || (met_again_ && is_flat_ && metric_lines_ * kBlankLines >= lines_); }
 
 }  // namespace snapdiff::formats::metric_log

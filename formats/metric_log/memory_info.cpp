@@ -10,39 +10,12 @@
 namespace snapdiff::formats::metric_log {
 namespace {
 
-/// Moves `at` over blanks, then over `part`.
-bool accept(std::string_view text, std::size_t& at, std::string_view part) {
-  while (at < text.size() && is_blank(text[at])) ++at;
-  if (!text.substr(at).starts_with(part)) return false;
-  at += part.size();
-  return true;
-}
-
-bool accept_integer(std::string_view text, std::size_t& at, std::int64_t& out) {
-  while (at < text.size() && is_blank(text[at])) ++at;
-  std::size_t end = at;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  if (!parse_integer(text.substr(at, end - at), out)) return false;
-  at = end;
-  return true;
-}
-
-bool accept_key(std::string_view text, std::size_t& at, std::string_view key) {
-  const std::size_t begin = at;
-  for (const std::string_view quote : {std::string_view("'"), std::string_view("\"")}) {
-    at = begin;
-    if (accept(text, at, std::string(quote).append(key).append(quote)) && accept(text, at, ":")) return true;
-  }
-  at = begin;
-  return false;
-}
-
 /// {'current': 300000000, 'peak': 310000000}
 bool read_dict(std::string_view text, std::int64_t& current, std::int64_t& peak) {
   for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
-    std::size_t at = open + 1;
-    if (accept_key(text, at, "current") && accept_integer(text, at, current) && accept(text, at, ",") &&
-        accept_key(text, at, "peak") && accept_integer(text, at, peak) && accept(text, at, "}"))
+    Cursor at(text.substr(open + 1));
+    if (at.takes("~'current'~:~%~,~'peak'~:~%~}", current, peak) ||
+        at.takes("~\"current\"~:~%~,~\"peak\"~:~%~}", current, peak))
       return true;
   }
   return false;
@@ -90,17 +63,10 @@ class MemoryInfo final : public Matcher {
 
   /// Whole numbers are bytes; one with a fraction was divided to gigabytes by whoever printed it.
   static std::optional<Quantity> number_at(std::string_view text, std::size_t at) {
-    while (at < text.size() && is_blank(text[at])) ++at;
-    Decimal number;
-    const std::size_t end = parse_decimal(text, at, number);
-    if (end == 0) return std::nullopt;
-    std::size_t unit_begin = end;
-    while (unit_begin < text.size() && is_blank(text[unit_begin])) ++unit_begin;
-    std::size_t unit_end = unit_begin;
-    while (unit_end < text.size() && is_letter(text[unit_end])) ++unit_end;
-    std::uint64_t unit = size_unit(text.substr(unit_begin, unit_end - unit_begin), false);
-    if (unit == 0) unit = number.has_point ? std::uint64_t{1} << 30 : 1;
-    return scale(number, unit);
+    const Measure found = measure_at(text, at);
+    const std::uint64_t unit = size_unit(found.unit, false);
+    const std::uint64_t without = found.number.has_point ? std::uint64_t{1} << 30 : 1;
+    return found.number_end == 0 ? std::nullopt : scale(found.number, unit == 0 ? without : unit);
   }
 };
 

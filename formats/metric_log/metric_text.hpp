@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -18,6 +19,24 @@ using namespace text;
 
 /// Where `word`, given in lower case, is in `text` whatever its case; npos when nowhere.
 std::size_t find_ignoring_case(std::string_view text, std::string_view word, std::size_t from = 0);
+
+/// Whether one of the places of `word` in `text`, as find_ignoring_case() finds it, at which no other word goes on, has
+/// behind it what is looked for: is(rest).
+template <class Is>
+bool behind_word(std::string_view text, std::string_view word, Is is) {
+  for (std::size_t at = find_ignoring_case(text, word); at != std::string_view::npos;
+       at = find_ignoring_case(text, word, at + 1)) {
+    if ((at == 0 || !is_letter(text[at - 1])) && is(text.substr(at + word.size()))) return true;
+  }
+  return false;
+}
+
+/// The digits of `text` behind at most three blanks or `signs`; empty where there are none.
+inline std::string_view digits_behind_signs(std::string_view text, std::string_view signs) {
+  std::size_t i = 0;
+  while (i < std::min<std::size_t>(text.size(), 3) && (is_blank(text[i]) || contains(signs, text.substr(i, 1)))) ++i;
+  return Cursor(text.substr(i)).digits();
+}
 
 /// A whole number: an optional sign, decimal digits, nothing else. False beyond 64 bits, too.
 bool parse_integer(std::string_view text, std::int64_t& out);

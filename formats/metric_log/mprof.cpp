@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
@@ -14,23 +14,7 @@ namespace snapdiff::formats::metric_log {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-constexpr std::size_t kMostWordsOfLine = 8;
-
-struct Words {
-  std::array<std::string_view, kMostWordsOfLine> word;
-  std::size_t count = 0;
-};
-
-Words split(std::string_view text) {
-  Words out;
-  for (std::size_t i = 0; i < text.size() && out.count < kMostWordsOfLine;) {
-    while (i < text.size() && is_blank(text[i])) ++i;
-    const std::size_t begin = i;
-    while (i < text.size() && !is_blank(text[i])) ++i;
-    if (i > begin) out.word[out.count++] = text.substr(begin, i - begin);
-  }
-  return out;
-}
+using Words = std::vector<std::string_view>;
 
 bool parse_all(std::string_view text, Decimal& out) {
   const std::size_t end = parse_decimal(text, 0, out);
@@ -73,7 +57,7 @@ class Mprof final : public Matcher {
       }
       return seen_;
     }
-    const Words words = split(text.substr(0, 4096));
+    const Words words = words_of_line(text.substr(0, 4096));
     const bool was_read = text[0] == 'M'   ? take_sample(line, words, session)
                           : text[0] == 'C' ? take_child(line, words, session)
                                            : take_function(line, words, session);
@@ -120,9 +104,9 @@ class Mprof final : public Matcher {
 
   /// MEM mib time
   bool take_sample(const LogLine& line, const Words& words, Session& session) {
-    if (words.count != 3) return false;
-    const std::optional<Quantity> memory = mebibytes(words.word[1]);
-    const std::optional<std::int64_t> time = unix_ns(words.word[2]);
+    if (words.size() != 3) return false;
+    const std::optional<Quantity> memory = mebibytes(words[1]);
+    const std::optional<std::int64_t> time = unix_ns(words[2]);
     if (!memory || !time) return false;
     if (memory->value == 0) {
       session.notes().add(Severity::info, "samples of the process when it had ended were left out", line.offset);
@@ -148,28 +132,28 @@ class Mprof final : public Matcher {
 
   /// CHLD id mib time, right after the MEM of the same moment
   bool take_child(const LogLine& line, const Words& words, Session& session) {
-    if (words.count != 4) return false;
-    const std::optional<Quantity> memory = mebibytes(words.word[2]);
-    const std::optional<std::int64_t> time = unix_ns(words.word[3]);
+    if (words.size() != 4) return false;
+    const std::optional<Quantity> memory = mebibytes(words[2]);
+    const std::optional<std::int64_t> time = unix_ns(words[3]);
     if (!memory || !time) return false;
     give_held(session);
     if (memory->value == 0) {
       session.notes().add(Severity::info, "samples of child processes that had ended were left out", line.offset);
       return true;
     }
-    const Reading reading{with_tag("memory", "child", words.word[1]), "bytes", *memory, false};
+    const Reading reading{with_tag("memory", "child", words[1]), "bytes", *memory, false};
     session.recorder().record(kMprof, facts_at(line, *time), {&reading, 1});
     return true;
   }
 
   /// FUNC name mib_start t_start mib_end t_end [level]
   bool take_function(const LogLine& line, const Words& words, Session& session) {
-    if (words.count < 6) return false;
-    const std::optional<Quantity> begin = mebibytes(words.word[2]), end = mebibytes(words.word[4]);
-    const std::optional<std::int64_t> from = unix_ns(words.word[3]), to = unix_ns(words.word[5]);
+    if (words.size() < 6) return false;
+    const std::optional<Quantity> begin = mebibytes(words[2]), end = mebibytes(words[4]);
+    const std::optional<std::int64_t> from = unix_ns(words[3]), to = unix_ns(words[5]);
     std::int64_t growth = 0;
     if (!begin || !end || !from || !to || __builtin_sub_overflow(end->value, begin->value, &growth)) return false;
-    const std::string name(words.word[1]);
+    const std::string name(words[1]);
     std::int64_t* calls = &other_calls_;
     if (calls_.size() < kMaxSeries || calls_.count(name) != 0) calls = &calls_[name];
     ++*calls;

@@ -83,28 +83,17 @@ struct PrintedSize {
 std::optional<PrintedSize> next_printed_size(std::string_view text, std::size_t from) {
   for (std::size_t i = from; i < text.size(); ++i) {
     if (!is_digit(text[i]) || (i > 0 && (is_word(text[i - 1]) || text[i - 1] == '.'))) continue;
-    Decimal number;
-    const std::size_t end = parse_decimal(text, i, number);
-    if (end == 0) return std::nullopt;
-    std::size_t unit = end;
-    while (unit < text.size() && is_blank(text[unit])) ++unit;
-    std::size_t unit_end = unit;
-    while (unit_end < text.size() && is_letter(text[unit_end])) ++unit_end;
-    const std::uint64_t bytes = size_unit(text.substr(unit, unit_end - unit), false);
-    const std::optional<Quantity> quantity = bytes == 0 ? std::nullopt : scale(number, bytes);
-    if (quantity) return PrintedSize{i, unit_end, *quantity};
-    i = std::max(i, end - 1);
+    const Measure found = measure_at(text, i);
+    if (found.number_end == 0) return std::nullopt;
+    if (const std::optional<Quantity> quantity = found.bytes()) return PrintedSize{i, found.end, *quantity};
+    i = std::max(i, found.number_end - 1);
   }
   return std::nullopt;
 }
 
 std::string_view digits_behind(std::string_view text, std::string_view word) {
   const std::size_t at = text.rfind(word);
-  if (at == std::string_view::npos) return {};
-  const std::size_t begin = at + word.size();
-  std::size_t end = begin;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return text.substr(begin, end - begin);
+  return at == std::string_view::npos ? std::string_view() : Cursor(text.substr(at + word.size())).digits();
 }
 
 /// "GPU 0", "GPU:0", "NPU 0", "GPU_0_bfc".

@@ -62,17 +62,16 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
     const std::size_t digit = i;
     Number number;
     number.begin = i > from && text[i - 1] == '-' ? i - 1 : i;
-    const std::size_t end = parse_decimal(text, number.begin, number.decimal);
+    const Measure found = measure_at(text, number.begin, 2);
+    const std::size_t end = found.number_end;
+    number.decimal = found.number;
     std::size_t skip = digit;
     while (skip < text.size() && (is_word(text[skip]) || text[skip] == '.')) ++skip;
     i = std::max(skip, end) - 1;
     const char before = number.begin == 0 ? ' ' : text[number.begin - 1];
     if (end == 0 || is_word(before) || before == '.' || before == '+' || before == '-' || before == '#') continue;
-    std::size_t unit_begin = end;
-    while (unit_begin < text.size() && unit_begin < end + 2 && is_blank(text[unit_begin])) ++unit_begin;
-    std::size_t unit_end = unit_begin;
-    while (unit_end < text.size() && is_letter(text[unit_end])) ++unit_end;
-    const std::string_view unit = text.substr(unit_begin, unit_end - unit_begin);
+    const std::string_view unit = found.unit;
+    const std::size_t unit_end = found.end, unit_begin = unit_end - unit.size();
     const char behind = unit_end < text.size() ? text[unit_end] : ' ';
     number.end = end;
     if (!unit.empty()) {
@@ -157,11 +156,8 @@ bool has_subject(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kSubjects = {"gpu", "cuda", "vram",  "memory",     "mem",
                                                                 "ram", "heap", "torch", "tracemalloc"};
   for (const std::string_view subject : kSubjects) {
-    for (std::size_t at = find_ignoring_case(text, subject); at != std::string_view::npos;
-         at = find_ignoring_case(text, subject, at + 1)) {
-      const std::size_t end = at + subject.size();
-      if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]))) return true;
-    }
+    const auto is_whole = [&](std::string_view rest) { return rest.empty() || !is_letter(rest.front()); };
+    if (behind_word(text, subject, is_whole)) return true;
   }
   return false;
 }
@@ -170,22 +166,14 @@ bool has_subject(std::string_view text) {
 std::string device_in(std::string_view text) {
   if (text.size() > kDeviceBytes) text.remove_prefix(text.size() - kDeviceBytes);
   std::string_view found;
-  std::size_t found_at = 0;
-  for (const std::string_view word : {std::string_view("cuda"), std::string_view("gpu"), std::string_view("device")}) {
-    for (std::size_t at = find_ignoring_case(text, word); at != std::string_view::npos;
-         at = find_ignoring_case(text, word, at + 1)) {
-      if (at > 0 && is_letter(text[at - 1])) continue;
-      std::size_t i = at + word.size();
-      while (i < text.size() && i < at + word.size() + 3 &&
-             (is_blank(text[i]) || contains(":#[(=_", text.substr(i, 1))))
-        ++i;
-      std::size_t end = i;
-      while (end < text.size() && is_digit(text[end])) ++end;
-      if (end == i || end - i > 4 || (end < text.size() && (text[end] == '.' || is_word(text[end])))) continue;
-      if (at < found_at) continue;
-      found = text.substr(i, end - i);
-      found_at = at;
-    }
+  for (const std::string_view word : {"cuda", "gpu", "device"}) {
+    behind_word(text, word, [&](std::string_view rest) {
+      const std::string_view digits = digits_behind_signs(rest, ":#[(=_");
+      const bool goes_on = digits.end() != rest.end() && (*digits.end() == '.' || is_word(*digits.end()));
+      if (digits.empty() || digits.size() > 4 || goes_on) return false;
+      if (found.empty() || digits.begin() > found.begin()) found = digits;
+      return false;
+    });
   }
   if (!found.empty()) return std::string(found);
   for (const std::string_view phrase : {std::string_view("cpu mem"), std::string_view("cpu ram")}) {

@@ -37,44 +37,36 @@ struct ProfilerRow {
   std::string_view source;
 };
 
-std::string_view next_word(std::string_view text, std::size_t& at) {
-  while (at < text.size() && is_blank(text[at])) ++at;
-  const std::size_t begin = at;
-  while (at < text.size() && !is_blank(text[at])) ++at;
-  return text.substr(begin, at - begin);
-}
-
-/// "22.0 MiB"; moves `at` after it.
-std::optional<Quantity> next_size(std::string_view text, std::size_t& at) {
-  const std::string_view number = next_word(text, at);
-  const std::string_view unit = next_word(text, at);
-  Decimal decimal;
-  if (unit != "MiB" || parse_decimal(number, 0, decimal) != number.size() || number.empty()) return std::nullopt;
-  return scale(decimal, std::uint64_t{1} << 20);
+/// "22.0 MiB" at the cursor.
+std::optional<Quantity> next_size(Cursor& at) {
+  std::string_view number, unit;
+  const bool fits =
+      at.takes("~%~%", number, unit) && unit == "MiB" && measure_at(number, 0).number_end == number.size();
+  return fits ? measure_at(number, 0).bytes(std::uint64_t{1} << 20) : std::nullopt;
 }
 
 std::optional<ProfilerRow> parse_row(std::string_view text, const Columns& columns) {
   ProfilerRow row;
-  std::size_t at = 0;
-  if (!parse_integer(next_word(text, at), row.line) || row.line <= 0) return std::nullopt;
-  std::size_t first = at;
-  while (first < text.size() && is_blank(text[first])) ++first;
+  Cursor at(text);
+  std::string_view number;
+  if (!at.takes("~%~", number) || !parse_integer(number, row.line) || row.line <= 0) return std::nullopt;
+  const std::size_t first = text.size() - at.left();
   // Values that are too wide push what is after them to the right, but begin in their column.
   if (first >= columns.memory_end || first == text.size()) {
     row.source = text.substr(first);
     return row;
   }
-  const std::optional<Quantity> memory = next_size(text, at), increment = next_size(text, at);
+  const std::optional<Quantity> memory = next_size(at), increment = next_size(at);
   if (!memory || !increment) return std::nullopt;
   row.is_measured = true;
   row.memory = *memory;
   row.increment = *increment;
   if (columns.has_occurrences) {
     std::int64_t count = 0;
-    if (!parse_integer(next_word(text, at), count)) return std::nullopt;
+    if (!at.takes("~%", number) || !parse_integer(number, count)) return std::nullopt;
     row.occurrences = count;
   }
-  row.source = text.substr(at);
+  row.source = at.rest();
   return row;
 }
 

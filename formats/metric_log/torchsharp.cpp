@@ -47,20 +47,15 @@ Parsed parse(std::string_view text) {
   for (std::size_t f = 0; f < kFields.size(); ++f) {
     const std::string_view name = kFields[f].name;
     for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-      std::size_t i = at + name.size();
-      while (i < text.size() && is_blank(text[i])) ++i;
-      if (i == text.size() || (text[i] != ':' && text[i] != '=')) continue;
+      Cursor rest(text.substr(at + name.size()));
+      if (!rest.takes("~:") && !rest.takes("~=")) continue;
       out.begin = std::min(out.begin, at);
-      ++i;
-      while (i < text.size() && is_blank(text[i])) ++i;
-      std::size_t end = i;
-      if (end < text.size() && text[end] == '-') ++end;
-      while (end < text.size() && is_digit(text[end])) ++end;
-      std::int64_t value = 0;
+      Integer value;
+      const bool is_integer = rest.takes("~%", value);
+      const std::string_view behind = rest.rest();
       const bool goes_on =
-          end < text.size() &&
-          (is_word(text[end]) || (text[end] == '.' && end + 1 < text.size() && is_digit(text[end + 1])));
-      if (goes_on || !parse_integer(text.substr(i, end - i), value)) {
+          !behind.empty() && (is_word(behind[0]) || (behind.size() > 1 && behind[0] == '.' && is_digit(behind[1])));
+      if (goes_on || !is_integer) {
         out.outcome = Outcome::not_integer;
         return out;
       }
@@ -68,7 +63,7 @@ Parsed parse(std::string_view text) {
         out.outcome = Outcome::twice;
         return out;
       }
-      out.values[f] = value;
+      out.values[f] = value.value;
       ++found;
     }
   }

@@ -20,38 +20,26 @@ constexpr bool kStep = true;
 // psutil.Process.memory_info, /proc/self/status, torch.cuda, tracemalloc, process.memoryUsage() of Node,
 // and what people write around them.
 constexpr Word kWords[] = {
-    {"rss", "rss", false, kAlone},
-    {"vmrss", "rss", false, kAlone},
-    {"resident set size", "rss", false, kAlone},
-    {"peak rss", "peak_rss", false, kAlone},
-    {"max rss", "peak_rss", false, kAlone},
-    {"maxrss", "peak_rss", false, kAlone},
-    {"vmhwm", "peak_rss", false, kAlone},
-    {"vms", "vms", false, kAlone},
-    {"vmsize", "vms", false, kAlone},
+    {"rss|vmrss|resident set size", "rss", false, kAlone},
+    {"peak rss|max rss|maxrss|vmhwm", "peak_rss", false, kAlone},
+    {"vms|vmsize", "vms", false, kAlone},
     {"uss", "uss", false, kAlone},
     {"pss", "pss", false, kAlone},
     {"working set", "working_set", false, kAlone, kUnit},
     {"private bytes", "private_bytes", false, kAlone},
-    {"current", "current"},
-    {"current memory", "current"},
+    {"current|current memory", "current"},
     {"current memory usage", "current", false, kAlone, kUnit},
     {"peak", "peak"},
-    {"peak memory", "peak", false, kAlone, kUnit},
-    {"peak memory usage", "peak", false, kAlone, kUnit},
+    {"peak memory|peak memory usage", "peak", false, kAlone, kUnit},
     {"allocated", "allocated"},
-    {"allocated memory", "allocated", false, kAlone, kUnit},
+    {"allocated memory|mem allocated", "allocated", false, kAlone, kUnit},
     {"memory allocated", "allocated", false, kAlone},
-    {"mem allocated", "allocated", false, kAlone, kUnit},
-    {"max allocated", "max_allocated"},
-    {"peak allocated", "max_allocated"},
+    {"max allocated|peak allocated", "max_allocated"},
     {"max memory allocated", "max_allocated", false, kAlone},
     {"reserved", "reserved"},
-    {"reserved memory", "reserved", false, kAlone, kUnit},
+    {"reserved memory|mem reserved", "reserved", false, kAlone, kUnit},
     {"memory reserved", "reserved", false, kAlone},
-    {"mem reserved", "reserved", false, kAlone, kUnit},
-    {"max reserved", "max_reserved"},
-    {"peak reserved", "max_reserved"},
+    {"max reserved|peak reserved", "max_reserved"},
     {"max memory reserved", "max_reserved", false, kAlone},
     {"cached", "cached"},
     {"memory cached", "cached", false, kAlone},
@@ -59,25 +47,16 @@ constexpr Word kWords[] = {
     {"max memory cached", "max_cached", false, kAlone},
     {"used", "used", false, false, kUnit},
     {"used memory", "used", false, kAlone},  // Redis: in bytes
-    {"memory used", "used", false, kAlone, kUnit},
-    {"mem used", "used", false, kAlone, kUnit},
+    {"memory used|mem used", "used", false, kAlone, kUnit},
     {"free", "free", false, false, kUnit},
     {"free memory", "free", false, kAlone, kUnit},
-    {"memory", "memory", false, false, kUnit},
-    {"mem", "memory", false, false, kUnit},
-    {"memory usage", "memory", false, kAlone, kUnit},
+    {"memory|mem|ram", "memory", false, false, kUnit},
+    {"memory usage|mem usage|ram usage", "memory", false, kAlone, kUnit},
     {"memory get usage", "memory", false, kAlone},  // PHP: in bytes
     {"memory get peak usage", "peak", false, kAlone},
-    {"mem usage", "memory", false, kAlone, kUnit},
-    {"ram", "memory", false, false, kUnit},
-    {"ram usage", "memory", false, kAlone, kUnit},
-    {"vram", "gpu_memory", false, false, kUnit},
-    {"gpu mem", "gpu_memory", false, false, kUnit},
-    {"gpu memory", "gpu_memory", false, false, kUnit},
+    {"vram|gpu mem|gpu memory|cuda memory", "gpu_memory", false, false, kUnit},
     {"gpu memory usage", "gpu_memory", false, kAlone, kUnit},
-    {"cuda memory", "gpu_memory", false, false, kUnit},
-    {"max mem", "max_memory", false, false, kUnit},
-    {"max memory", "max_memory", false, false, kUnit},
+    {"max mem|max memory", "max_memory", false, false, kUnit},
     {"heaptotal", "heap_total", false, kAlone},
     {"heapused", "heap_used", false, kAlone},
     {"heap used", "heap_used", false, kAlone, kUnit},
@@ -85,19 +64,13 @@ constexpr Word kWords[] = {
     {"external", "external", false, false, false, kStep},
     {"bytes", "bytes", false, false, false, kStep},
     {"live bytes", "bytes", false, kAlone},
-    {"live tensors", "live_tensors", kCount, kAlone},
-    {"num tensors", "live_tensors", kCount, kAlone},
+    {"live tensors|num tensors", "live_tensors", kCount, kAlone},
     {"tensors", "live_tensors", kCount, false, false, kStep},
     {"live objects", "live_objects", kCount, kAlone},
     {"gc objects", "gc_objects", kCount, kAlone},
     {"objects", "live_objects", kCount, false, false, kStep},
-    {"graph nodes", "graph_nodes", kCount, kAlone},
-    {"graph ops", "graph_nodes", kCount, kAlone},
-    {"graph operations", "graph_nodes", kCount, kAlone},
-    {"nodes in graph", "graph_nodes", kCount, kAlone},
-    {"ops in graph", "graph_nodes", kCount, kAlone},
-    {"get operations", "graph_nodes", kCount, kAlone},
-    {"graph def node", "graph_nodes", kCount, kAlone},
+    {"graph nodes|graph ops|graph operations|nodes in graph|ops in graph|get operations|graph def node", "graph_nodes",
+     kCount, kAlone},
 };
 
 constexpr std::array<std::string_view, 20> kOthers = {
@@ -132,7 +105,13 @@ bool any_word_of(std::string_view words, const List& list) {
 const std::unordered_map<std::string_view, const Word*>& index() {
   static const std::unordered_map<std::string_view, const Word*> kIndex = [] {
     std::unordered_map<std::string_view, const Word*> all;
-    for (const Word& word : kWords) all.emplace(word.words, &word);
+    for (const Word& word : kWords) {
+      for (std::string_view rest = word.words; !rest.empty();) {
+        const std::size_t end = std::min(rest.find('|'), rest.size());
+        all.emplace(rest.substr(0, end), &word);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
     return all;
   }();
   return kIndex;

@@ -8,7 +8,7 @@ namespace snapdiff::formats::metric_log {
 
 /// What a word in front of a number means.
 struct Word {
-  std::string_view words;    ///< in lower case, a blank between words
+  std::string_view words;    ///< in lower case, a blank between words, a bar between phrases of one meaning
   std::string_view counter;  ///< its canonical name
   bool is_count = false;     ///< else bytes
   bool alone = false;        ///< says by itself that the number is about memory

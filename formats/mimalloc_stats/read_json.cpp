@@ -63,10 +63,7 @@ class JsonDump final : public json::Walk {
   void give(const Blocks& bin, bool is_last) {
     if (bin.blocks <= 0) return;
     if (is_last && huge_bytes_) return statistics_.add_bin("huge", {*huge_bytes_, 0});
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(bin.blocks, bin.size, &bytes)) {
-      fail(ErrorCode::limit, "bytes of a bin are beyond 2^63-1, expected them to fit in 64 bits", offset());
-    }
+    const std::int64_t bytes = product_of(bin.blocks, bin.size, "bytes of a bin are", offset());
     statistics_.add_bin(std::to_string(bin.size), {bytes, 0});
   }
 

@@ -11,11 +11,11 @@
 
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/objgraph_dot/objgraph_dot_importer.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
@@ -283,9 +283,7 @@ class DotReader {
     }
     add_roots();
     place_edges(graph, std::move(from_), std::move(to_), std::move(label_));
-    SnapshotFacts& facts = builder_.facts();
-    facts.producer = "python";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder_, "python");
     facts.complete = false;
     give_graph(builder_, std::move(graph_));
     return value_or_throw(builder_.finish());

@@ -8,7 +8,8 @@
 #include "analyzer/base/concat.hpp"
 #include "analyzer/base/rest_row.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
-#include "formats/postgres/postgres_importer.hpp"
+#include "formats/input/all_formats.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
@@ -32,9 +33,8 @@ std::optional<Sizes> sizes_of(std::string_view text, std::string_view total_word
   Cursor at(text);
   Sizes out;
   std::int64_t count = 0;
-  const bool whole = at.count(out.total) && at.take(total_words) && at.count(count) && at.take(" blocks; ") &&
-                     at.count(out.free) && at.take(" free (") && at.count(count) && at.take(" chunks); ") &&
-                     at.count(out.used) && at.take(" used");
+  const bool whole = at.count(out.total) && at.take(total_words) &&
+                     at.takes("% blocks; % free (% chunks); % used", count, out.free, count, out.used);
   return whole && (at.at_end() || at.peek() == ':') ? std::optional(out) : std::nullopt;
 }
 
@@ -56,10 +56,9 @@ struct ContextLine {
     ContextLine out;
     out.sizes = *sizes;
     std::string_view front = line.substr(0, begin);
-    const bool has_level = Cursor(front.substr(std::min(front.find("level: "), front.size()))).take("level: ");
-    if (has_level) {
-      Cursor at(front.substr(front.find("level: ") + 7));
-      if (!at.count(out.level) || !at.take("; ")) return std::nullopt;
+    if (const auto level = text::behind(front, "level: ")) {
+      Cursor at(*level);
+      if (!at.takes("%; ", out.level)) return std::nullopt;
       front = at.rest();
     } else {
       const std::size_t blanks = std::min(front.find_first_not_of(' '), front.size());
@@ -101,8 +100,8 @@ class ContextLog final : public text::ReportLog {
       if (builder_) add(*context);
       return;
     }
-    if (const std::size_t at = line.find(kGrandTotal); at != std::string_view::npos && builder_) {
-      const auto total = sizes_of(line.substr(at + kGrandTotal.size()), " bytes in ");
+    if (const auto rest = text::behind(line, kGrandTotal); rest && builder_) {
+      const auto total = sizes_of(*rest, " bytes in ");
       if (!total || !lines_.terminated()) return;
       if (total->total != sum_.total || total->used != sum_.used)
         builder_->notes().add(Severity::warning,
@@ -120,9 +119,8 @@ class ContextLog final : public text::ReportLog {
     if (line.is_rest) builder_->facts().complete = false;
     path_.push_back(line.is_rest ? builder_->pseudo_frame(kBelowThreshold)
                                  : builder_->frame({.function = builder_->function(line.name)}));
-    if (!checked_add(sum_.total, line.sizes.total, sum_.total) || !checked_add(sum_.used, line.sizes.used, sum_.used))
-      fail(ErrorCode::limit, "sum over the contexts is beyond 2^63-1, expected it to fit in 64 bits",
-           lines_.line_offset());
+    add_to(sum_.total, line.sizes.total, "sum over the contexts is", lines_.line_offset());
+    add_to(sum_.used, line.sizes.used, "sum over the contexts is", lines_.line_offset());
     leaf_first_.assign(path_.rbegin(), path_.rend());
     const std::int64_t values[] = {line.contexts, line.sizes.used, line.sizes.total};
     builder_->add_row(builder_->stack(leaf_first_), LabelSetId{}, values);
@@ -134,9 +132,7 @@ class ContextLog final : public text::ReportLog {
 
   void close() {
     if (!builder_) return;
-    SnapshotFacts& facts = builder_->facts();
-    facts.sampling = Sampling::exact;
-    facts.producer = "postgres";
+    SnapshotFacts& facts = exact_facts(*builder_, "postgres");
     facts.default_metric = "inuse_space";
     facts.taken_at_ns = std::exchange(time_, std::nullopt);
     facts.counters = {{"reserved", sum_.total, "bytes", false}};

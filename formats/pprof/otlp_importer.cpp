@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "analyzer/base/contains.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/pprof/otlp_json.hpp"
 #include "formats/pprof/otlp_snapshot.hpp"
-#include "formats/pprof/pprof_importer.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/scan.hpp"
 

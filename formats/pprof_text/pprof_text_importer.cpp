@@ -1,8 +1,7 @@
-#include "formats/pprof_text/pprof_text_importer.hpp"
-
 #include <string>
 #include <string_view>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pprof_text/printed_text.hpp"
 

@@ -149,8 +149,8 @@ class PrintedReader {
     const text::Quantity& amount = row.value.amount;
     if (amount.value == 0) return;
     if (amount.value < 0) facts().is_diff = true;
-    if (!checked_add(sum, amount.value, sum) || !checked_add(half, amount.half_unit, half))
-      fail(ErrorCode::limit, "values add up beyond 2^63-1, expected them to fit in 64 bits");
+    add_to(sum, amount.value, "values add up");
+    add_to(half, amount.half_unit, "values add up");
     builder_.add_row(builder_.stack(stack), LabelSetId{}, std::array{amount.value, amount.half_unit});
   }
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
-#include "formats/proc_text/proc_text_importers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "snapdiff/checked.hpp"
@@ -20,17 +20,15 @@ namespace {
 namespace android {
 
 using proc_text::kKib;
-using text::Cursor;
-using text::trim;
+using namespace text;
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> out;
-  Cursor at(line);
-  for (at.skip_blanks(); !at.at_end(); at.skip_blanks()) out.push_back(at.token());
-  return out;
+constexpr std::string_view kMeminfoHeading = "** MEMINFO in pid ";
+
+bool is_showmap_heading(const std::vector<std::string_view>& words) {
+  return words.size() >= 9 && words[0] == "size" && words[1] == "RSS" && words[2] == "PSS" && words.back() == "object";
 }
 
-bool is_number(std::string_view word) { return text::whole_number(word).has_value(); }
+bool is_number(std::string_view word) { return whole_number(word).has_value(); }
 
 std::string lower_words(std::string_view above, std::string_view below) {
   std::string out(above);
@@ -80,12 +78,10 @@ class AndroidLog final : public text::ReportLog {
       if (is_open_) lose("the last line has no end and was left out");
       return;
     }
-    const std::vector<std::string_view> words = split(line);
-    if (const std::size_t found = line.find("** MEMINFO in pid "); found != std::string_view::npos) {
+    const std::vector<std::string_view> words = words_of_line(line);
+    if (const auto heading = behind(line, kMeminfoHeading)) {
       begin("dumpsys meminfo");
-      Cursor at(line.substr(found + 18));
-      std::int64_t pid = 0;
-      if (at.count(pid)) pid_ = pid;
+      if (std::int64_t pid = 0; reads(*heading, "%", pid)) pid_ = pid;
       const std::size_t open = line.find('['), close = line.rfind(']');
       if (open != std::string_view::npos && close != std::string_view::npos && close > open)
         command_ = line.substr(open + 1, close - open - 1);
@@ -106,10 +102,6 @@ class AndroidLog final : public text::ReportLog {
   static constexpr std::string_view kShowmap[] = {"virtual_size",  "rss",          "pss",
                                                   "shared_clean",  "shared_dirty", "private_clean",
                                                   "private_dirty", "swap",         "swap_pss"};
-  static bool is_showmap_heading(const std::vector<std::string_view>& words) {
-    return words.size() >= 9 && words[0] == "size" && words[1] == "RSS" && words[2] == "PSS" &&
-           words.back() == "object";
-  }
 
   void begin(std::string_view detail) {
     close();
@@ -180,10 +172,7 @@ class AndroidLog final : public text::ReportLog {
   }
 
   std::int64_t bytes(std::string_view word) const {
-    std::int64_t value = text::whole_number(word).value_or(0);
-    if (__builtin_mul_overflow(value, kKib, &value))
-      fail(ErrorCode::limit, "bytes of a row are beyond 2^63-1, expected them to fit in 64 bits", lines_.line_offset());
-    return value;
+    return product_of(whole_number(word).value_or(0), kKib, "bytes of a row are", lines_.line_offset());
   }
 
   void total(const Row& row) { total_ = row; }
@@ -212,10 +201,7 @@ class AndroidLog final : public text::ReportLog {
 
   void give_report() {
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.sampling = Sampling::exact;
-    facts.producer = "android";
-    facts.format_detail = detail_;
+    SnapshotFacts& facts = exact_facts(builder, "android", detail_);
     facts.default_metric = "pss";
     facts.command_line = command_;
     facts.pid = pid_;
@@ -263,20 +249,18 @@ class AndroidLog final : public text::ReportLog {
 Match sniff_android(std::string_view head) {
   bool is_meminfo = false;
   return certain_if(text::any_line_of(head, [&](std::string_view line) {
-    is_meminfo = is_meminfo || line.find("** MEMINFO in pid ") != std::string_view::npos;
-    const std::vector<std::string_view> words = split(line);
-    if (is_meminfo) return words.size() > 3 && words[0] == "Pss" && words[1] != "Pss(KB)";
-    return words.size() >= 9 && words[0] == "size" && words[1] == "RSS" && words[2] == "PSS" &&
-           words.back() == "object";
+    is_meminfo = is_meminfo || behind(line, kMeminfoHeading);
+    const std::vector<std::string_view> words = words_of_line(line);
+    return is_meminfo ? words.size() > 3 && words[0] == "Pss" && words[1] != "Pss(KB)" : is_showmap_heading(words);
   }));
 }
 
-constexpr FormatInfo kAndroidInfo{"android-memory", "memory of an Android process: dumpsys meminfo PID, showmap",
-                                  "*.txt", "the summary of the app, details of Dalvik, addresses"};
-
 }  // namespace
 
-constexpr Format kAndroidMemory{
-    .info = kAndroidInfo, .sniff = sniff_android, .decode = text::read_log<AndroidLog>, .many = "mappings"};
+constexpr Format kAndroidMemory{.info = {"android-memory", "memory of an Android process: dumpsys meminfo PID, showmap",
+                                         "*.txt", "the summary of the app, details of Dalvik, addresses"},
+                                .sniff = sniff_android,
+                                .decode = read_log<AndroidLog>,
+                                .many = "mappings"};
 
 }  // namespace snapdiff::formats

@@ -15,10 +15,7 @@ inline constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max(
 
 /// "   4140 kB" as bytes; false, and the cursor moved, where it is not that or does not fit.
 inline bool take_kib(text::Cursor& at, std::int64_t& bytes) {
-  at.skip_blanks();
-  if (!at.count(bytes)) return false;
-  at.skip_blanks();
-  return at.take("kB") && !__builtin_mul_overflow(bytes, kKib, &bytes);
+  return at.takes("~%~kB", bytes) && !__builtin_mul_overflow(bytes, kKib, &bytes);
 }
 
 }  // namespace snapdiff::formats::proc_text

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "analyzer/base/number_text.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
-#include "formats/proc_text/proc_text_importers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
@@ -19,19 +19,10 @@ namespace {
 
 using namespace proc_text;
 
-using text::Cursor;
-using text::has_prefix;
-using text::is_digit;
-using text::trim;
+using namespace text;
 
 constexpr std::int64_t kUsualPage = 4096;
 constexpr std::size_t kNone = std::string_view::npos;
-
-/// The text after `words`; nothing if the line does not hold them.
-std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
-  const std::size_t found = line.find(words);
-  return found == kNone ? std::nullopt : std::optional(line.substr(found + words.size()));
-}
 
 /// "anon-rss:182712kB" for "anon-rss:"; 0 where it is not there.
 std::int64_t kib_behind(std::string_view line, std::string_view words) {
@@ -75,11 +66,10 @@ std::optional<Task> task_of(std::string_view line, const Columns& columns) {
   for (std::size_t open = line.find('['); open != kNone; open = line.find('[', open + 1)) {
     Cursor at(line.substr(open + 1));
     Task task;
-    at.skip_blanks();
-    if (!at.count(task.pid) || !at.take(']') || !at.skip_blanks()) continue;
+    if (!at.takes("~%]", task.pid) || !at.skip_blanks()) continue;
     std::size_t column = 0;
     std::int64_t value = 0;
-    for (; column < columns.count && at.decimal(value) == text::Number::ok && at.skip_blanks(); ++column) {
+    for (; column < columns.count && at.decimal(value) == Number::ok && at.skip_blanks(); ++column) {
       if (column == columns.total_vm) task.total_vm = value;
       if (column == columns.rss) task.rss = value;
       if (column == columns.swap) task.swap = value;
@@ -105,9 +95,7 @@ std::optional<Killed> killed_of(std::string_view line) {
   if (!rest) return std::nullopt;
   Cursor at(*rest);
   Killed out;
-  if (!at.count(out.pid)) return std::nullopt;
-  at.take(',');
-  at.skip_blanks();
+  if (!at.takes("%,?~", out.pid)) return std::nullopt;
   const std::string_view words = at.rest();
   const std::size_t close = words.find(')');
   if (has_prefix(words, "(") && close != kNone) out.name = words.substr(1, close - 1);
@@ -119,7 +107,7 @@ std::optional<Killed> killed_of(std::string_view line) {
   return out;
 }
 
-class OomLog final : public text::ReportLog {
+class OomLog final : public ReportLog {
  public:
   OomLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out,
@@ -129,7 +117,7 @@ class OomLog final : public text::ReportLog {
   void handle(std::string_view line) override {
     if (line.find(" invoked oom-killer:") != kNone) {
       close();
-      if (const auto time = text::find_time(line)) time_ = time->ns;
+      if (const auto time = find_time(line)) time_ = time->ns;
       limits_.clear();
       return;
     }
@@ -186,9 +174,7 @@ class OomLog final : public text::ReportLog {
 
   void give_report() {
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.sampling = Sampling::exact;
-    facts.producer = "linux";
+    SnapshotFacts& facts = exact_facts(builder, "linux");
     facts.default_metric = "rss";
     facts.taken_at_ns = std::exchange(time_, std::nullopt);
     const std::int64_t page = page_bytes();
@@ -196,12 +182,10 @@ class OomLog final : public text::ReportLog {
       builder.add_column({std::string(column), "bytes"});
     builder.add_column({"tasks", "count"});
     for (const Task& task : tasks_) {
-      std::int64_t values[] = {task.rss, task.swap, task.total_vm, 1};
-      for (int i = 0; i < 3; ++i) {
-        if (__builtin_mul_overflow(values[i], page, &values[i]))
-          fail(ErrorCode::limit, "bytes of a task are beyond 2^63-1, expected them to fit in 64 bits",
-               lines_.line_offset());
-      }
+      const auto bytes = [&](std::int64_t pages) {
+        return product_of(pages, page, "bytes of a task are", lines_.line_offset());
+      };
+      const std::int64_t values[] = {bytes(task.rss), bytes(task.swap), bytes(task.total_vm), 1};
       add_type_row(builder, task.name, values);
     }
     for (const auto& [name, value] : limits_) facts.counters.push_back({name, value, "bytes", false, 0});
@@ -226,7 +210,7 @@ class OomLog final : public text::ReportLog {
 };
 
 Match sniff_oom(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) { return columns_of(line).has_value(); }));
+  return certain_if(any_line_of(head, [](std::string_view line) { return columns_of(line).has_value(); }));
 }
 
 std::string refuse_without_table(std::string_view head) {
@@ -234,14 +218,12 @@ std::string refuse_without_table(std::string_view head) {
   return "not a heap profile: this is a kernel out-of-memory report without its table of tasks (vm.oom_dump_tasks)";
 }
 
-constexpr FormatInfo kOomInfo{"kernel-oom", "out-of-memory reports of the Linux kernel (dmesg, journalctl -k)",
-                              "*.txt, *.log", "memory by zone and node, the call trace, users"};
-
 }  // namespace
 
-constexpr Format kKernelOom{.info = kOomInfo,
+constexpr Format kKernelOom{.info = {"kernel-oom", "out-of-memory reports of the Linux kernel (dmesg, journalctl -k)",
+                                     "*.txt, *.log", "memory by zone and node, the call trace, users"},
                             .sniff = sniff_oom,
-                            .decode = text::read_log<OomLog>,
+                            .decode = read_log<OomLog>,
                             .refusal = refuse_without_table,
                             .many = "tasks"};
 

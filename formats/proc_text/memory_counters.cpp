@@ -3,8 +3,8 @@
 #include <iterator>
 #include <string>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
-#include "formats/proc_text/proc_text_importers.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/scan.hpp"
 
@@ -13,49 +13,16 @@ namespace {
 
 using namespace proc_text;
 
-using text::Cursor;
-using text::has_prefix;
-using text::trim;
+using namespace text;
 
 /// Levels of a cgroup's memory.stat, versions 1 and 2, in bytes. Source: mm/memcontrol.c, memory_stats[] and
 /// memcg1_stat_names[].
-constexpr std::string_view kCgroupLevels[] = {"active_anon",
-                                              "active_file",
-                                              "anon",
-                                              "anon_thp",
-                                              "cache",
-                                              "dirty",
-                                              "file",
-                                              "file_dirty",
-                                              "file_mapped",
-                                              "file_thp",
-                                              "file_writeback",
-                                              "hierarchical_memory_limit",
-                                              "hierarchical_memsw_limit",
-                                              "hugetlb",
-                                              "inactive_anon",
-                                              "inactive_file",
-                                              "kernel",
-                                              "kernel_stack",
-                                              "mapped_file",
-                                              "pagetables",
-                                              "percpu",
-                                              "rss",
-                                              "rss_huge",
-                                              "sec_pagetables",
-                                              "shmem",
-                                              "shmem_thp",
-                                              "slab",
-                                              "slab_reclaimable",
-                                              "slab_unreclaimable",
-                                              "sock",
-                                              "swap",
-                                              "swapcached",
-                                              "unevictable",
-                                              "vmalloc",
-                                              "writeback",
-                                              "zswap",
-                                              "zswapped"};
+constexpr std::string_view kCgroupLevels =
+    "active_anon active_file anon anon_thp cache dirty file file_dirty file_mapped file_thp "
+    "file_writeback hierarchical_memory_limit hierarchical_memsw_limit hugetlb inactive_anon "
+    "inactive_file kernel kernel_stack mapped_file pagetables percpu rss rss_huge sec_pagetables shmem "
+    "shmem_thp slab slab_reclaimable slab_unreclaimable sock swap swapcached unevictable vmalloc "
+    "writeback zswap zswapped ";
 
 /// "VmRSS:	    4140 kB", "HugePages_Free:        0".
 struct Field {
@@ -69,9 +36,8 @@ std::optional<Field> field_of(std::string_view line) {
   if (colon == std::string_view::npos || colon == 0 || line.substr(0, colon).find(' ') != std::string_view::npos)
     return std::nullopt;
   Cursor at(line.substr(colon + 1));
-  at.skip_blanks();
   Field out{line.substr(0, colon), 0, false};
-  if (!at.count(out.value)) return std::nullopt;
+  if (!at.takes("~%", out.value)) return std::nullopt;
   const std::string_view unit = trim(at.rest());
   out.kib = unit == "kB";
   if ((!unit.empty() && !out.kib) || (out.kib && __builtin_mul_overflow(out.value, kKib, &out.value)))
@@ -87,15 +53,13 @@ bool is_of_status(std::string_view name) {
 
 /// "inactive_anon 126976"; of version 1 also "total_inactive_anon 126976".
 std::optional<Field> cgroup_field_of(std::string_view line) {
-  Cursor at(line);
-  Field out{at.token(), 0, false};
-  if (!at.take(' ') || !at.count(out.value) || !at.at_end()) return std::nullopt;
-  return out;
+  Field out;
+  return reads(line, "% %$", out.name, out.value) ? std::optional(out) : std::nullopt;
 }
 
 bool is_cgroup_level(std::string_view name) {
   if (has_prefix(name, "total_")) name.remove_prefix(6);
-  return std::binary_search(std::begin(kCgroupLevels), std::end(kCgroupLevels), name);
+  return is_one_of(name, kCgroupLevels);
 }
 
 /// Events of a cgroup since it began. Source: mm/memcontrol.c, memcg_vm_event_stat[].
@@ -114,15 +78,12 @@ constexpr std::array<std::string_view, kStatmFields> kStatmNames = {"size", "res
 /// "1614 1035 785 3 0 295 0": size, resident, shared, text, lib (0), data, dt (0), in pages.
 std::optional<std::array<std::int64_t, kStatmFields>> statm_of(std::string_view line) {
   std::array<std::int64_t, kStatmFields> out{};
-  Cursor at(line);
-  for (std::size_t i = 0; i < kStatmFields; ++i) {
-    if ((i > 0 && !at.take(' ')) || !at.count(out[i])) return std::nullopt;
-  }
-  const bool fits = out[0] >= out[1] && out[1] >= out[2] && out[4] == 0 && out[6] == 0;
-  return at.at_end() && fits ? std::optional(out) : std::nullopt;
+  const bool fits = reads(line, "% % % % % % %$", out[0], out[1], out[2], out[3], out[4], out[5], out[6]) &&
+                    out[0] >= out[1] && out[1] >= out[2] && out[4] == 0 && out[6] == 0;
+  return fits ? std::optional(out) : std::nullopt;
 }
 
-class MemoryLog final : public text::CounterLog {
+class MemoryLog final : public CounterLog {
  public:
   MemoryLog(Input& in, SnapshotSink& out)
       : CounterLog(
@@ -187,10 +148,10 @@ class MemoryLog final : public text::CounterLog {
 };
 
 Match sniff_memory(std::string_view head) {
-  const std::string plain = text::plain_head(head);
+  const std::string plain = plain_head(head);
   std::string_view rest = plain, line;
   bool rss = false, size = false, total = false, free = false, anon = false, file = false, statm = true;
-  while (text::take_line(rest, line)) {
+  while (take_line(rest, line)) {
     rss = rss || has_prefix(line, "VmRSS:\t");
     size = size || has_prefix(line, "VmSize:\t");
     total = total || has_prefix(line, "MemTotal: ");
@@ -203,13 +164,13 @@ Match sniff_memory(std::string_view head) {
   return statm && !plain.empty() ? Match::possible : Match::no;
 }
 
-constexpr FormatInfo kMemoryInfo{"proc-memory",
-                                 "memory counters of Linux: /proc/PID/status, statm, meminfo, memory.stat",
-                                 "status, meminfo, memory.stat, *.txt", "peaks, lines that count no memory"};
-
 }  // namespace
 
 constexpr Format kProcMemory{
-    .info = kMemoryInfo, .sniff = sniff_memory, .decode = text::read_log<MemoryLog>, .many = "counters"};
+    .info = {"proc-memory", "memory counters of Linux: /proc/PID/status, statm, meminfo, memory.stat",
+             "status, meminfo, memory.stat, *.txt", "peaks, lines that count no memory"},
+    .sniff = sniff_memory,
+    .decode = read_log<MemoryLog>,
+    .many = "counters"};
 
 }  // namespace snapdiff::formats

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
-#include "formats/proc_text/proc_text_importers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
@@ -18,10 +18,7 @@ namespace {
 
 using namespace proc_text;
 
-using text::Cursor;
-using text::has_prefix;
-using text::Number;
-using text::trim;
+using namespace text;
 
 struct AreaField {
   std::string_view key;     ///< as the kernel prints it
@@ -51,12 +48,10 @@ std::optional<Area> area_of(std::string_view line) {
   Cursor at(line);
   Area out;
   std::uint64_t offset = 0;
-  if (at.hex(out.begin) != Number::ok || !at.take('-') || at.hex(out.end) != Number::ok || !at.take(' '))
-    return std::nullopt;
-  out.permissions = at.token();
-  if (out.permissions.size() != 4 || out.permissions.find_first_not_of("rwxps-") != std::string_view::npos ||
-      !at.take(' ') || at.hex(offset) != Number::ok || !at.take(' ') ||
-      at.token().find(':') == std::string_view::npos || !at.take(' ') || at.token().empty())
+  std::string_view device, inode;
+  if (!at.takes("%-% % % % %", out.begin, out.end, out.permissions, offset, device, inode) ||
+      out.permissions.size() != 4 || out.permissions.find_first_not_of("rwxps-") != std::string_view::npos ||
+      device.find(':') == std::string_view::npos)
     return std::nullopt;
   out.path = trim(at.rest());
   return out;
@@ -72,13 +67,8 @@ std::optional<PmapLine> pmap_line_of(std::string_view line) {
   Cursor at(line);
   PmapLine out;
   std::int64_t kib[3] = {};  // size, resident, dirty
-  if (at.hex(out.area.begin) != Number::ok) return std::nullopt;
-  for (std::int64_t& value : kib) {
-    if (!at.skip_blanks() || !at.count(value)) return std::nullopt;
-  }
-  if (!at.skip_blanks()) return std::nullopt;
-  out.area.permissions = at.token();
-  if (out.area.permissions.size() != 5 || out.area.permissions.find_first_not_of("rwxsR-") != std::string_view::npos)
+  if (!at.takes("%~%~%~%~%", out.area.begin, kib[0], kib[1], kib[2], out.area.permissions) ||
+      out.area.permissions.size() != 5 || out.area.permissions.find_first_not_of("rwxsR-") != std::string_view::npos)
     return std::nullopt;
   if (__builtin_mul_overflow(kib[0], kKib, &out.size) || __builtin_mul_overflow(kib[1], kKib, &out.rss))
     return std::nullopt;
@@ -142,7 +132,7 @@ AreaName name_of(const MappedArea& area, const MappedArea* before, const MappedA
   return {"[anonymous]", "anonymous"};
 }
 
-class SmapsLog final : public text::ReportLog {
+class SmapsLog final : public ReportLog {
  public:
   SmapsLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out,
@@ -159,7 +149,7 @@ class SmapsLog final : public text::ReportLog {
       return set(kSize, pmap->size);
     }
     if (!is_open()) {
-      if (const auto time = text::find_time(line)) time_ = time->ns;
+      if (const auto time = find_time(line)) time_ = time->ns;
       return;
     }
     const std::size_t colon = line.find(':');
@@ -231,11 +221,8 @@ class SmapsLog final : public text::ReportLog {
   std::array<std::int64_t, kFieldCount> sums() const {
     std::array<std::int64_t, kFieldCount> out{};
     for (const MappedArea& area : areas_) {
-      for (std::size_t i = 0; i < kFieldCount; ++i) {
-        if (!checked_add(out[i], area.values[i], out[i]))
-          fail(ErrorCode::limit, "sum over the mappings is beyond 2^63-1, expected it to fit in 64 bits",
-               lines_.line_offset());
-      }
+      for (std::size_t i = 0; i < kFieldCount; ++i)
+        add_to(out[i], area.values[i], "sum over the mappings is", lines_.line_offset());
     }
     return out;
   }
@@ -291,7 +278,7 @@ class SmapsLog final : public text::ReportLog {
 Match sniff_smaps(std::string_view head) {
   bool is_below_area = false;
   std::size_t of_pmap = 0;
-  return certain_if(text::any_line_of(head, [&](std::string_view line) {
+  return certain_if(any_line_of(head, [&](std::string_view line) {
     of_pmap += pmap_line_of(line) ? 1U : 0U;
     if (of_pmap == 2) return true;
     const bool found = is_below_area && (has_prefix(line, "Size:  ") || has_prefix(line, "Rss:  "));
@@ -300,12 +287,13 @@ Match sniff_smaps(std::string_view head) {
   }));
 }
 
-constexpr FormatInfo kSmapsInfo{"proc-smaps", "memory map of a Linux process: /proc/PID/smaps, smaps_rollup, pmap -x",
-                                "smaps, smaps_rollup, *.txt", "addresses, permissions, huge pages, VmFlags"};
-
 }  // namespace
 
 constexpr Format kProcSmaps{
-    .info = kSmapsInfo, .sniff = sniff_smaps, .decode = text::read_log<SmapsLog>, .many = "mappings"};
+    .info = {"proc-smaps", "memory map of a Linux process: /proc/PID/smaps, smaps_rollup, pmap -x",
+             "smaps, smaps_rollup, *.txt", "addresses, permissions, huge pages, VmFlags"},
+    .sniff = sniff_smaps,
+    .decode = read_log<SmapsLog>,
+    .many = "mappings"};
 
 }  // namespace snapdiff::formats

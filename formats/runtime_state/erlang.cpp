@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/runtime_state/runtime_state_importers.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/scan.hpp"
 
@@ -16,24 +16,13 @@ namespace {
 
 namespace erlang {
 
-using text::Cursor;
-
 /// Parts that erlang:memory() gives, in its order. Source: erts emulator/beam/erl_alloc.c, erts_memory().
 constexpr std::array<std::string_view, 10> kParts = {"total",     "processes", "processes_used", "system", "atom",
                                                      "atom_used", "binary",    "code",           "ets",    "maximum"};
 
 /// The number behind a part's name: "{total,13516344}", "total => 13516344", "total: 13516344".
 std::optional<std::int64_t> part_of(std::string_view line, std::string_view name) {
-  for (std::size_t found = line.find(name); found != std::string_view::npos; found = line.find(name, found + 1)) {
-    if (found > 0 && (text::is_word(line[found - 1]))) continue;
-    Cursor at(line.substr(found + name.size()));
-    at.skip_blanks();
-    if (!at.take("=>") && !at.take(',') && !at.take(':')) continue;
-    at.skip_blanks();
-    std::int64_t value = 0;
-    if (at.count(value)) return value;
-  }
-  return std::nullopt;
+  return text::number_of(line, name, {"~=>~%", "~,~%", "~:~%"});
 }
 
 /// [{total,13516344},{processes,3886080},…] over one line or several; a map, or "total: N" lines.

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/runtime_state/runtime_state_importers.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 
@@ -57,9 +57,7 @@ class HeapProfile final : public text::ReportLog {
 
   void give_sample(std::string_view time) {
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.sampling = Sampling::exact;
-    facts.producer = "GHC";
+    SnapshotFacts& facts = exact_facts(builder, "GHC");
     facts.command_line = job_;
     facts.comments.push_back("time " + std::string(text::trim(time)) + " s");
     builder.add_column({"inuse_space", unit_.empty() ? "bytes" : unit_});

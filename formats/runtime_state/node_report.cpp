@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "analyzer/base/contains.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
-#include "formats/runtime_state/runtime_state_importers.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {

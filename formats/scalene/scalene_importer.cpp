@@ -1,5 +1,3 @@
-#include "formats/scalene/scalene_importer.hpp"
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,6 +10,7 @@
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/scan.hpp"

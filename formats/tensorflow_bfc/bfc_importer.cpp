@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
@@ -61,8 +61,7 @@ std::optional<LogLine> bfc_line(std::string_view line) {
   if (file == std::string_view::npos) return std::nullopt;
   Cursor at(line.substr(file + kFile.size()));
   std::int64_t number = 0;
-  if (!at.count(number) || !at.take(']')) return std::nullopt;
-  at.take(' ');
+  if (!at.takes("%] ?", number)) return std::nullopt;
   const std::optional<text::TimeStamp> time = text::find_time(line.substr(0, file));
   return LogLine{time ? std::optional(time->ns) : std::nullopt, at.rest()};
 }
@@ -79,11 +78,8 @@ std::optional<OutOfMemoryLine> out_of_memory(std::string_view body) {
   std::string_view size = rest.substr(0, rest.find(' '));
   while (!size.empty() && size.back() == '.') size.remove_suffix(1);
   out.asked = text::parse_size(size);
-  constexpr std::string_view kRounded = "(rounded to ";
-  if (const std::size_t found = rest.find(kRounded); found != std::string_view::npos) {
-    Cursor at(rest.substr(found + kRounded.size()));
-    std::int64_t bytes = 0;
-    if (at.count(bytes) && at.take(')')) out.asked = text::Quantity{bytes, 0};
+  if (const auto rounded = text::behind(rest, "(rounded to ")) {
+    if (std::int64_t bytes = 0; text::reads(*rounded, "%)", bytes)) out.asked = text::Quantity{bytes, 0};
   }
   return out;
 }
@@ -117,11 +113,9 @@ ChunkLine chunk_line(std::string_view body, Chunk& out) {
 }
 
 std::optional<SizeSummary> size_summary(std::string_view body) {
-  Cursor at(trim(body));
   SizeSummary out;
-  if (!at.count(out.count) || !at.take(" Chunks of size ") || !at.count(out.size) || !at.take(" totalling "))
-    return std::nullopt;
-  return out;
+  const bool fits = text::reads(trim(body), "% Chunks of size % totalling ", out.count, out.size);
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 std::optional<StatLine> stat_line(std::string_view line) {
@@ -133,9 +127,6 @@ std::optional<StatLine> stat_line(std::string_view line) {
   out.value = value.value_or(0);
   return value ? std::optional(out) : std::nullopt;
 }
-
-constexpr FormatInfo kInfo{"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out",
-                           "*.log, *.txt", "addresses and order of chunks, bins, regions"};
 
 struct Chunks {
   std::int64_t count = 0;
@@ -176,6 +167,8 @@ struct Dump {
   bool has_content() const { return chunk_lines || !sizes.empty() || !stats.empty() || sum.has_value(); }
   bool ended() const { return in_use.has_value(); }
 };
+
+constexpr std::string_view kSumIs = "sum over the chunks is";
 
 class BfcLog final : public text::ReportLog {
  public:
@@ -229,8 +222,7 @@ class BfcLog final : public text::ReportLog {
     if (kind != ChunkLine::none) {
       add_chunk(kind, chunk);
     } else if (summary) {
-      std::int64_t bytes = 0;
-      if (__builtin_mul_overflow(summary->count, summary->size, &bytes)) too_big();
+      const std::int64_t bytes = product_of(summary->count, summary->size, kSumIs, lines_.line_offset());
       add(dump_->sizes["chunk size " + std::to_string(summary->size)], summary->count, bytes);
     } else if (has_prefix(text, kSum)) {
       dump_->sum = text::parse_size(text.substr(kSum.size()));
@@ -252,10 +244,8 @@ class BfcLog final : public text::ReportLog {
   }
 
   void add(Chunks& sum, std::int64_t count, std::int64_t bytes) {
-    if (!checked_add(sum.count, count, sum.count) || !checked_add(sum.bytes, bytes, sum.bytes)) too_big();
-  }
-  [[noreturn]] void too_big() {
-    fail(ErrorCode::limit, "sum over the chunks is beyond 2^63-1, expected it to fit in 64 bits", lines_.line_offset());
+    add_to(sum.count, count, kSumIs, lines_.line_offset());
+    add_to(sum.bytes, bytes, kSumIs, lines_.line_offset());
   }
 
   void cut_line() {
@@ -374,7 +364,10 @@ Match sniff_bfc(std::string_view head) {
 
 }  // namespace
 
-constexpr Format kTensorflowBfc{
-    .info = kInfo, .sniff = sniff_bfc, .decode = text::read_log<BfcLog>, .many = "distinct stacks"};
+constexpr Format kTensorflowBfc{.info = {"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out",
+                                         "*.log, *.txt", "addresses and order of chunks, bins, regions"},
+                                .sniff = sniff_bfc,
+                                .decode = text::read_log<BfcLog>,
+                                .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -113,6 +113,24 @@ std::uint64_t size_unit(std::string_view word, bool decimal) {
   return out;
 }
 
+std::optional<Quantity> Measure::bytes(std::uint64_t without) const {
+  const std::uint64_t step = unit.empty() ? without : size_unit(unit, false);
+  return number_end == 0 || step == 0 ? std::nullopt : scale(number, step);
+}
+
+Measure measure_at(std::string_view text, std::size_t begin, std::size_t most_blanks) {
+  while (begin < text.size() && is_blank(text[begin])) ++begin;
+  Measure out;
+  out.number_end = parse_decimal(text, begin, out.number);
+  if (out.number_end == 0) return out;
+  std::size_t unit = out.number_end;
+  while (unit < text.size() && unit - out.number_end < most_blanks && is_blank(text[unit])) ++unit;
+  out.end = unit;
+  while (out.end < text.size() && is_letter(text[out.end])) ++out.end;
+  out.unit = text.substr(unit, out.end - unit);
+  return out;
+}
+
 std::optional<Quantity> parse_size(std::string_view text) {
   Decimal number;
   const std::size_t end = parse_decimal(text, 0, number);

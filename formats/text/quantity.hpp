@@ -33,6 +33,21 @@ std::optional<Quantity> scale(const Decimal& number, std::uint64_t multiplier);
 /// to P. KB and its kin are powers of 1024, of 1000 with `decimal`; 0 when `word` is none.
 std::uint64_t size_unit(std::string_view word, bool decimal);
 
+/// A number in a text, and the letters behind it, with blanks between them or not: "17.1 MB", "839K".
+struct Measure {
+  Decimal number;
+  std::size_t number_end = 0;  ///< 0: there is no number
+  std::size_t end = 0;         ///< behind the letters
+  std::string_view unit;       ///< the letters
+
+  /// Nothing without a number, for letters that are no unit of bytes, and beyond 64 bits. `without` is the unit of a
+  /// number without letters, 0: none.
+  std::optional<Quantity> bytes(std::uint64_t without = 0) const;
+};
+
+/// Reads at text[begin], blanks in front of the number apart, and at most `most_blanks` behind it.
+Measure measure_at(std::string_view text, std::size_t begin, std::size_t most_blanks = std::string_view::npos);
+
 /// "1184 MB", "0 B": a whole text, in powers of 1024. For tables of tools that are known.
 std::optional<Quantity> parse_size(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 /// Numbers and blanks on views, without copies. Everything here is bounded by the view.
 namespace snapdiff::formats::text {
@@ -99,6 +100,18 @@ class Cursor {
     return Number::ok;
   }
 
+  /// Takes what `form` says, or nothing. "%" stands for the next field: of a std::int64_t decimal digits without a
+  /// sign, of a std::uint64_t hexadecimal ones, of a std::string_view a token; other types have a take_field(Cursor&,
+  /// Field&) beside them, as Integer has. "~" stands for any number of blanks, "?" behind a character says that it may
+  /// be missing, "$" at the end stands for the end of the line; all else stands for itself.
+  template <class... Fields>
+  bool takes(std::string_view form, Fields&&... fields) {
+    const Cursor begin = *this;
+    const bool fits = ((take_up_to_field(form) && take_field(*this, fields)) && ...) && take_up_to_field(form);
+    if (!fits) *this = begin;
+    return fits;
+  }
+
   /// Hexadecimal digits without prefix; more than 16 significant ones are too_big.
   Number hex(std::uint64_t& out) {
     const char* const begin = at_;
@@ -128,6 +141,29 @@ class Cursor {
   }
 
  private:
+  friend bool take_field(Cursor& at, std::int64_t& out) { return at.count(out); }
+  friend bool take_field(Cursor& at, std::uint64_t& out) { return at.hex(out) == Number::ok; }
+  friend bool take_field(Cursor& at, std::string_view& out) { return !(out = at.token()).empty(); }
+
+  /// Takes the text that `form` has in front of its next field, which it loses.
+  bool take_up_to_field(std::string_view& form) {
+    while (!form.empty()) {
+      const char c = form.front();
+      form.remove_prefix(1);
+      if (c == '%') return true;
+      const bool may_miss = !form.empty() && form.front() == '?';
+      if (may_miss) form.remove_prefix(1);
+      if (c == '~') {
+        skip_blanks();
+      } else if (c == '$' && form.empty()) {
+        return at_end();
+      } else if (!take(c) && !may_miss) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   static constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const char* at_;
   const char* end_;
@@ -138,6 +174,72 @@ inline std::optional<std::int64_t> whole_number(std::string_view text) {
   Cursor at(text);
   std::int64_t value = 0;
   return at.count(value) && at.at_end() ? std::optional(value) : std::nullopt;
+}
+
+/// A field of Cursor::takes() with an optional minus sign.
+struct Integer {
+  std::int64_t value = 0;
+  friend bool take_field(Cursor& at, Integer& out) { return at.decimal(out.value) == Number::ok; }
+};
+
+/// Cursor::takes() from the start of `text`.
+template <class... Fields>
+bool reads(std::string_view text, std::string_view form, Fields&&... fields) {
+  return Cursor(text).takes(form, fields...);
+}
+
+/// The text behind the first `words` of `line`; nothing where it does not hold them.
+constexpr std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
+  const std::size_t found = line.find(words);
+  return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + words.size()));
+}
+
+/// The number behind the word `name`, which no other word precedes: one of `forms` of Cursor::takes() is what follows
+/// it. Nothing where the line has none.
+inline std::optional<std::int64_t> number_of(std::string_view line, std::string_view name,
+                                             std::initializer_list<std::string_view> forms) {
+  for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+    if (at > 0 && is_word(line[at - 1])) continue;
+    for (const std::string_view form : forms) {
+      if (Integer found; reads(line.substr(at + name.size()), form, found)) return found.value;
+    }
+  }
+  return std::nullopt;
+}
+
+/// "18552:" alone on a line, which jcmd writes in front of each report.
+inline std::optional<std::int64_t> pid_line(std::string_view line) {
+  std::int64_t pid = 0;
+  return reads(line, "~%:$", pid) ? std::optional(pid) : std::nullopt;
+}
+
+/// The `kCount` words of a text, which has a blank behind each of them.
+template <std::size_t kCount>
+consteval std::array<std::string_view, kCount> words_in(std::string_view text) {
+  std::array<std::string_view, kCount> out;
+  for (std::string_view& word : out) {
+    word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size() + 1);
+  }
+  return text.empty() ? out : throw "another number of words";
+}
+
+/// Whether `word`, which has no blanks, is one of `words`, which have a blank behind each of them.
+constexpr bool is_one_of(std::string_view word, std::string_view words) {
+  for (std::size_t at = words.find(word); at != std::string_view::npos && !word.empty();
+       at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && end < words.size() && words[end] == ' ') return true;
+  }
+  return false;
+}
+
+/// The words of a line between its blanks.
+inline std::vector<std::string_view> words_of_line(std::string_view line) {
+  std::vector<std::string_view> out;
+  Cursor at(line);
+  for (at.skip_blanks(); !at.at_end(); at.skip_blanks()) out.push_back(at.token());
+  return out;
 }
 
 constexpr bool has_prefix(std::string_view text, std::string_view prefix) {
@@ -152,6 +254,27 @@ constexpr bool begins_with(std::string_view head, std::initializer_list<std::str
     if (blanks == std::string_view::npos || !has_prefix(head.substr(blanks), token)) return false;
     head.remove_prefix(blanks + token.size());
   }
+  return true;
+}
+
+/// Decimal digits with or without a comma between groups, "5,760" and "5760", as Valgrind's programs print them. False
+/// where none is there or it is beyond 2^63-1; the cursor may then have moved.
+inline bool take_grouped(Cursor& at, std::int64_t& out) {
+  if (!is_digit(at.peek())) return false;
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t value = 0;
+  for (;;) {
+    const char c = at.peek();
+    if (is_digit(c)) {
+      const auto digit = static_cast<std::uint64_t>(c - '0');
+      if (value > (kMost - digit) / 10) return false;
+      value = value * 10 + digit;
+    } else if (c != ',' || !is_digit(at.left() > 1 ? at.rest()[1] : '\0')) {
+      break;
+    }
+    at.take(c);
+  }
+  out = static_cast<std::int64_t>(value);
   return true;
 }
 

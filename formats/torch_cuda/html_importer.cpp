@@ -7,9 +7,9 @@
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
-#include "formats/torch_cuda/torch_cuda_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {

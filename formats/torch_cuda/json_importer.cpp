@@ -8,12 +8,12 @@
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/torch_cuda/records.hpp"
-#include "formats/torch_cuda/torch_cuda_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {

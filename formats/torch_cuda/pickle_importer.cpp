@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "analyzer/base/contains.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/machine.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
 #include "formats/torch_cuda/records.hpp"
-#include "formats/torch_cuda/torch_cuda_importers.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

@@ -8,12 +8,12 @@
 
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/torch_cuda/json_numbers.hpp"
 #include "formats/torch_cuda/thinner.hpp"
-#include "formats/torch_cuda/torch_cuda_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "analyzer/base/importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
-#include "formats/tracemalloc/tracemalloc_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {

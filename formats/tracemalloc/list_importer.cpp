@@ -12,11 +12,12 @@
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/rest_row.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/tracemalloc/python_frames.hpp"
 #include "formats/tracemalloc/statistic_line.hpp"
-#include "formats/tracemalloc/tracemalloc_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -130,9 +131,7 @@ class PrintedList {
       builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values);
     }
     add_notes(builder);
-    SnapshotFacts& facts = builder.facts();
-    facts.producer = "cpython";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder, "cpython");
     facts.complete = has_total_ && !rest_;
     facts.format_detail = side == Side::before           ? "printed differences, before"
                           : side == Side::after          ? "printed differences, after"

@@ -91,10 +91,7 @@ Result<Snapshot> TraceSums::finish(std::string format_detail) {
     emit(t, tracebacks_[t].domain, tracebacks_[t].cut != 0, tracebacks_[t].sum);
   for (const Row& row : rows_) emit(row.traceback, row.domain, row.cut, row.sum);
   add_notes(builder_);
-  SnapshotFacts& facts = builder_.facts();
-  facts.producer = "cpython";
-  facts.sampling = Sampling::exact;
-  facts.format_detail = std::move(format_detail);
+  exact_facts(builder_, "cpython", format_detail);
   return builder_.finish();
 }
 

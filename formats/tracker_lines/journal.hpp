@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/base/importer.hpp"
-#include "formats/tracker_lines/line_error.hpp"
+#include "formats/tracker_lines/json_line.hpp"
 #include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/notes.hpp"
 

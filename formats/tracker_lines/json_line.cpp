@@ -1,148 +1,116 @@
 #include "formats/tracker_lines/json_line.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
-#include <bit>
-#include <utility>
+#include <charconv>
+#include <numeric>
+#include <system_error>
 
-#include "formats/tracker_lines/repair_text.hpp"
+#include "formats/input/read_failure.hpp"
+#include "formats/input/utf8.hpp"
+#include "formats/input/window_input.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 
-struct JsonLine::Parser {
-  simdjson::dom::parser dom;
-};
-
-namespace {
-
-namespace dom = simdjson::dom;
-
-constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
-
-const char* message_of(simdjson::error_code error) {
-  switch (error) {
-    case simdjson::DEPTH_ERROR: return "nested deeper than 8 levels";
-    case simdjson::NUMBER_ERROR: return "invalid JSON: not a valid number, or an integer beyond 64 bits";
-    case simdjson::UTF8_ERROR: return "invalid JSON: bytes that are not UTF-8";
-    case simdjson::STRING_ERROR: return "invalid JSON: a string with an invalid escape";
-    case simdjson::UNCLOSED_STRING: return "invalid JSON: a string without an end";
-    case simdjson::UNESCAPED_CHARS: return "invalid JSON: a control character inside a string";
-    case simdjson::EMPTY: return "invalid JSON: nothing but white space";
-    case simdjson::CAPACITY:
-    case simdjson::MEMALLOC: return "too long to be parsed";
-    default: return "invalid JSON";
-  }
-}
-
-/// Puts a value and all below it in a row. The depth is bounded: simdjson refuses what is deeper.
-const char* flatten(const dom::element& element, std::string_view key, std::size_t depth, std::vector<JsonValue>& out) {
-  if (out.size() == kMaxValues) return "more than 1100000 values";
-  const std::size_t row = out.size();
-  JsonValue& value = out.emplace_back();
-  value.key = key;
-  switch (element.type()) {
-    case dom::element_type::STRING:
-      value.kind = JsonKind::text;
-      value.text = element.get_string().value_unsafe();
-      break;
-    case dom::element_type::INT64:
-      value.kind = JsonKind::integer;
-      value.integer = element.get_int64().value_unsafe();
-      break;
-    case dom::element_type::UINT64:
-      value.kind = JsonKind::big;
-      value.real = static_cast<double>(element.get_uint64().value_unsafe());
-      break;
-    case dom::element_type::DOUBLE:
-      value.kind = JsonKind::real;
-      value.real = element.get_double().value_unsafe();
-      break;
-    case dom::element_type::BOOL:
-      value.kind = JsonKind::boolean;
-      value.truth = element.get_bool().value_unsafe();
-      break;
-    case dom::element_type::NULL_VALUE: value.kind = JsonKind::null; break;
-    case dom::element_type::ARRAY: {
-      value.kind = JsonKind::array;
-      if (depth > kMaxDepth) return message_of(simdjson::DEPTH_ERROR);
-      dom::array items;
-      if (const auto error = element.get_array().get(items)) return message_of(error);
-      for (const dom::element item : items) {
-        if (const char* problem = flatten(item, {}, depth + 1, out)) return problem;
-      }
-      break;
-    }
-    case dom::element_type::OBJECT: {
-      value.kind = JsonKind::object;
-      if (depth > kMaxDepth) return message_of(simdjson::DEPTH_ERROR);
-      dom::object members;
-      if (const auto error = element.get_object().get(members)) return message_of(error);
-      for (const dom::key_value_pair field : members) {
-        if (const char* problem = flatten(field.value, field.key, depth + 1, out)) return problem;
-      }
-      break;
-    }
-  }
-  out[row].end = static_cast<std::uint32_t>(out.size());
-  return nullptr;
-}
-
-}  // namespace
-
-JsonLine::JsonLine() : parser_(std::make_unique<Parser>()) {}
-JsonLine::~JsonLine() = default;
-
-const char* JsonLine::parse_padded(const char* line, std::size_t size) {
+void JsonLine::parse(std::string_view line, std::size_t bytes_behind) {
+  // The scanner is slower where its window ends within a number or a text.
+  constexpr std::size_t kLookAhead = 512;
   values_.clear();
-  if (size > capacity_) {
-    capacity_ = std::bit_ceil(std::max(size, kFirstCapacity));
-    // One more than the depth that is read: simdjson counts up to it, not including it.
-    if (const auto error = parser_->dom.allocate(capacity_, kMaxDepth + 1)) return message_of(error);
+  texts_.clear();
+  texts_.reserve(line.size());  // an escape is longer than the bytes that it stands for
+  has_escapes_ = line.find('\\') != std::string_view::npos;
+  const unsigned bits = std::accumulate(line.begin(), line.end(), 0U,
+                                        [](unsigned all, char c) { return all | static_cast<unsigned char>(c); });
+  repaired_ = bits >= 0x80 && !is_utf8(line);
+  try {
+    MemoryInput in({line.data(), line.size() + std::min(bytes_behind, kLookAhead)}, {});
+    json::JsonScanner json(in);
+    json.refuse_control_characters();
+    value(json, {}, 1);
+    const auto end = static_cast<std::size_t>(json.offset());
+    if (end > line.size() || line.find_first_not_of(" \t\r", end) != std::string_view::npos)
+      json.unexpected("the end of the line");
+  } catch (const Failure& failure) {
+    fail_line(Rule::line, "invalid JSON", failure.error.message);
   }
-  dom::element root;
-  if (const auto error = parser_->dom.parse(line, size, false).get(root)) return message_of(error);
-  return flatten(root, {}, 1, values_);
 }
 
-const char* JsonLine::parse(std::string_view line, std::size_t bytes_behind) {
-  repaired_ = false;
-  if (bytes_behind < kPadding) {
-    padded_.assign(line);
-    padded_.append(kPadding, ' ');
-    line = std::string_view(padded_).substr(0, line.size());
+/// Puts a value and all below it in a row.
+void JsonLine::value(json::JsonScanner& json, std::string_view key, std::size_t depth) {
+  if (values_.size() == kMaxValues) fail_line(Rule::line, "more than 1100000 values");
+  const std::size_t row = values_.size();
+  values_.emplace_back().key = key;
+  JsonValue& value = values_[row];
+  switch (json.kind()) {
+    case json::Kind::text:
+      value.kind = JsonKind::text;
+      json.text(scratch_);
+      value.text = kept(scratch_);
+      break;
+    case json::Kind::number: number(json.number_text(), value); break;
+    case json::Kind::boolean:
+      value.kind = JsonKind::boolean;
+      value.truth = json.boolean();
+      break;
+    case json::Kind::null: json.null(); break;
+    case json::Kind::array:
+      value.kind = JsonKind::array;
+      if (depth > kMaxDepth) fail_line(Rule::line, "nested deeper than 8 levels");
+      json.each_item([&](std::size_t) { this->value(json, {}, depth + 1); });
+      break;
+    case json::Kind::object:
+      value.kind = JsonKind::object;
+      if (depth > kMaxDepth) fail_line(Rule::line, "nested deeper than 8 levels");
+      json.each_member([&](std::string_view name) { this->value(json, kept(name), depth + 1); },
+                       json::JsonScanner::kLongestText);
+      break;
   }
-  const char* problem = parse_padded(line.data(), line.size());
-  if (problem == nullptr ||
-      (problem != message_of(simdjson::UTF8_ERROR) && problem != message_of(simdjson::STRING_ERROR)))
-    return problem;
-  std::string repaired = repair_text(line);
-  if (repaired.empty()) return problem;
-  const std::size_t size = repaired.size();
-  padded_ = std::move(repaired);
-  padded_.append(kPadding, ' ');
-  if (const char* still = parse_padded(padded_.data(), size)) return still;
-  repaired_ = true;
-  restore_texts();
-  return nullptr;
+  values_[row].end = static_cast<std::uint32_t>(values_.size());
 }
 
-/// Gives the texts of a repaired line their bytes back.
-void JsonLine::restore_texts() {
-  original_.clear();
-  const auto total = [&] {
-    std::size_t sum = 0;
-    for (const JsonValue& value : values_) sum += value.key.size() + value.text.size();
-    return sum;
+void JsonLine::number(std::string_view written, JsonValue& out) {
+  const char* const end = written.data() + written.size();
+  const auto reads = [&](auto& number) {
+    const auto [at, failure] = std::from_chars(written.data(), end, number);
+    return failure == std::errc{} && at == end;
   };
-  original_.reserve(total());  // no text moves: giving them back never makes one longer
-  for (JsonValue& value : values_) {
-    for (std::string_view* text : {&value.key, &value.text}) {
-      const std::size_t begin = original_.size();
-      append_original(*text, original_);
-      *text = std::string_view(original_).substr(begin);
-    }
+  std::uint64_t big = 0;
+  if (reads(out.integer)) {
+    out.kind = JsonKind::integer;
+  } else if (reads(big)) {
+    out.kind = JsonKind::big;
+    out.real = static_cast<double>(big);
+  } else if (written.find_first_of(".eE") != std::string_view::npos && reads(out.real)) {
+    out.kind = JsonKind::real;
+  } else {
+    fail_line(Rule::line, "invalid JSON: a number beyond 64 bits");
   }
+}
+
+/// A copy that lives as long as the line. Python's surrogateescape writes the bytes 80 to FF as U+DC80 to U+DCFF; other
+/// halves of a pair become U+FFFD.
+std::string_view JsonLine::kept(std::string_view text) {
+  const std::size_t begin = texts_.size();
+  if (!has_escapes_) {
+    texts_.append(text);
+    return std::string_view(texts_).substr(begin);
+  }
+  while (!text.empty()) {
+    const std::size_t half = text.find('\xed');
+    if (half == std::string_view::npos || half + 2 >= text.size()) break;
+    texts_.append(text.substr(0, half));
+    const unsigned code = 0xd000U | (static_cast<unsigned char>(text[half + 1]) & 0x3fU) << 6U |
+                          (static_cast<unsigned char>(text[half + 2]) & 0x3fU);
+    const bool is_half = code >= 0xd800;
+    repaired_ = repaired_ || is_half;
+    if (code >= 0xdc80 && code <= 0xdcff) {
+      texts_ += static_cast<char>(code & 0xffU);
+    } else {
+      texts_.append(is_half ? "\xef\xbf\xbd" : text.substr(half, 3));
+    }
+    text.remove_prefix(half + 3);
+  }
+  texts_.append(text);
+  return std::string_view(texts_).substr(begin);
 }
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -2,12 +2,30 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "formats/json/json_scanner.hpp"
+#include "snapdiff/result.hpp"
+
 namespace snapdiff::formats::tracker_lines {
+
+/// The rules of README.md by number; a violation names one.
+enum class Rule : int { place = 1, key = 2, order = 4, graph = 5, end = 6, line = 7, header = 8, duplicate_key = 10 };
+
+/// A line that breaks a rule and is dropped. `text` is the same for all lines of its kind, `detail` says what this one
+/// has: "found ..., expected ...".
+struct LineError {
+  Rule rule = Rule::line;
+  std::string text;
+  std::string detail;
+};
+
+[[noreturn]] inline void fail_line(Rule rule, std::string text, std::string detail = {}) {
+  throw LineError{rule, std::move(text), std::move(detail)};
+}
 
 /// The line itself is level 1.
 inline constexpr std::size_t kMaxDepth = 8;
@@ -27,16 +45,11 @@ struct JsonValue {
   bool truth = false;
 };
 
-/// Parses one line after the other with simdjson, which checks the whole of it.
+/// Parses one line after the other, each to its end.
 class JsonLine {
  public:
-  JsonLine();
-  ~JsonLine();
-  JsonLine(const JsonLine&) = delete;
-  JsonLine& operator=(const JsonLine&) = delete;
-
-  /// nullptr, or what is wrong with `line`. Where kPadding bytes are readable after it, it is not copied.
-  const char* parse(std::string_view line, std::size_t bytes_behind);
+  /// `bytes_behind`: so many bytes can be read behind the line, which is faster. Throws LineError: rule 7.
+  void parse(std::string_view line, std::size_t bytes_behind);
 
   /// Row 0 is the line's own value. Valid until the next parse().
   const std::vector<JsonValue>& values() const { return values_; }
@@ -44,19 +57,15 @@ class JsonLine {
   /// Whether the last line had bytes that are no UTF-8, or escapes of half a surrogate pair; they are kept as bytes.
   bool repaired() const { return repaired_; }
 
-  static constexpr std::size_t kPadding = 64;
-
  private:
-  struct Parser;
-  const char* parse_padded(const char* line, std::size_t size);
-  void restore_texts();
+  void value(json::JsonScanner& json, std::string_view key, std::size_t depth);
+  void number(std::string_view written, JsonValue& out);
+  std::string_view kept(std::string_view text);
 
-  std::unique_ptr<Parser> parser_;
   std::vector<JsonValue> values_;
-  std::string padded_;
-  std::string original_;
-  std::size_t capacity_ = 0;
-  bool repaired_ = false;
+  std::string texts_;  // all texts of the line, which has room for them
+  std::string scratch_;
+  bool has_escapes_ = false, repaired_ = false;
 };
 
 }  // namespace snapdiff::formats::tracker_lines

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "formats/input/read_failure.hpp"
-#include "formats/tracker_lines/line_error.hpp"
+#include "formats/tracker_lines/json_line.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::tracker_lines {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/base/importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/log_lines.hpp"
@@ -18,7 +19,6 @@
 #include "formats/tracker_lines/json_line.hpp"
 #include "formats/tracker_lines/open_snapshot.hpp"
 #include "formats/tracker_lines/run_tables.hpp"
-#include "formats/tracker_lines/tracker_lines_importer.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -138,8 +138,7 @@ class Reader {
     if (text::has_prefix(text, text::kByteOrderMark)) text.remove_prefix(text::kByteOrderMark.size());
     const std::size_t begin = text.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos || text[begin] == '#') return;
-    const std::size_t behind = lines_.bytes_at_hand() + static_cast<std::size_t>(lines_.terminated() ? 1 : 0);
-    if (const char* problem = json_.parse(text, behind)) fail_line(Rule::line, problem);
+    json_.parse(text, lines_.bytes_at_hand() + (lines_.terminated() ? 1 : 0));
     is_json_ = true;
     if (json_.values()[0].kind != JsonKind::object)
       fail_line(Rule::line, "line is no object", "found " + shown(json_.values()[0]) + ", expected { ... }");

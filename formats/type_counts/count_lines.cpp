@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
 #include "formats/type_counts/python_types.hpp"
-#include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 /// Lines on which a program prints how many objects of each type it has: a collections.Counter of Python, its
@@ -20,7 +20,7 @@
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
+using namespace text;
 
 struct Count {
   std::string_view name;
@@ -41,7 +41,7 @@ std::optional<std::string_view> name_at(Cursor& at) {
   if (quoted || quote == ':') at.take(quote);
   const std::string_view rest = at.rest();
   std::size_t end = 0;
-  while (end < rest.size() && (quoted ? rest[end] != quote : text::is_word(rest[end]))) ++end;
+  while (end < rest.size() && (quoted ? rest[end] != quote : is_word(rest[end]))) ++end;
   if (end == 0 || (quoted && end == rest.size())) return std::nullopt;
   at.take(rest.substr(0, end));
   if (quoted) at.take(quote);
@@ -85,21 +85,19 @@ std::optional<CountLine> count_line_of(std::string_view line) {
   return std::nullopt;
 }
 
-class CountLog final : public text::ReportLog {
+class CountLog final : public ReportLog {
  public:
   CountLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no counts: the input ends, expected a Counter of types or ObjectSpace.count_objects") {}
 
  private:
   void handle(std::string_view line) override {
-    const auto time = text::find_time(line);
+    const auto time = find_time(line);
     const auto counts = count_line_of(line);
     if (time) time_ = time->ns;
     if (!counts) return;
     SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.sampling = Sampling::exact;
-    facts.producer = counts->of_ruby ? "ruby" : "python";
+    SnapshotFacts& facts = exact_facts(builder, counts->of_ruby ? "ruby" : "python");
     facts.taken_at_ns = std::exchange(time_, std::nullopt);
     facts.complete = !counts->first_only;
     builder.add_column({"inuse_objects", "count"});
@@ -129,7 +127,7 @@ class CountLog final : public text::ReportLog {
 };
 
 Match sniff_counts(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) { return count_line_of(line).has_value(); }));
+  return certain_if(any_line_of(head, [](std::string_view line) { return count_line_of(line).has_value(); }));
 }
 
 }  // namespace
@@ -138,7 +136,7 @@ constexpr Format kCountLines{
     .info = {"object-counts", "counts of objects: a Python Counter of types, ObjectSpace.count_objects of Ruby",
              "*.txt, *.log", "everything else on the lines"},
     .sniff = sniff_counts,
-    .decode = text::read_log<CountLog>,
+    .decode = read_log<CountLog>,
     .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -7,22 +7,17 @@
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::is_digit;
-using text::trim;
-
-constexpr FormatInfo kInfo{"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
-                           "method tables, which differ from run to run; free gaps, which are counters"};
+using namespace text;
 
 /// A number with the groups of any culture: "1,234", "1.234", "1 234" with U+00A0 or U+202F. All that is no
 /// digit is left out; nothing where there are letters.
@@ -74,7 +69,7 @@ struct TypeRow {
   bool counted = true;
 };
 
-class DotnetLog final : public text::ReportLog {
+class DotnetLog final : public ReportLog {
  public:
   DotnetLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out,
@@ -116,7 +111,7 @@ class DotnetLog final : public text::ReportLog {
       truncated_ = true;
       return;
     }
-    if (text::has_prefix(line, "Total ")) return dumpheap_total(line.substr(6));
+    if (has_prefix(line, "Total ")) return dumpheap_total(line.substr(6));
     Cursor at(line);
     const std::string_view table = at.token();
     at.skip_blanks();
@@ -167,11 +162,8 @@ class DotnetLog final : public text::ReportLog {
   }
 
   std::int64_t add(std::int64_t a, std::int64_t b) {
-    std::int64_t sum = 0;
-    if (!checked_add(a, b, sum)) {
-      fail(ErrorCode::limit, "sum over the types is beyond 2^63-1, expected it to fit in 64 bits", lines_.offset());
-    }
-    return sum;
+    add_to(a, b, "sum over the types is", lines_.offset());
+    return a;
   }
 
   void close_open() {
@@ -184,10 +176,7 @@ class DotnetLog final : public text::ReportLog {
   }
 
   SnapshotFacts& begin_snapshot(SnapshotBuilder& builder, std::string_view detail) {
-    SnapshotFacts& facts = builder.facts();
-    facts.producer = ".NET";
-    facts.format_detail = detail;
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder, ".NET", detail);
     facts.partial = partial_;
     facts.complete = !partial_;
     facts.notes.add_all(std::exchange(notes_, {}));
@@ -207,9 +196,8 @@ class DotnetLog final : public text::ReportLog {
         free_bytes = add(free_bytes, row.bytes);
         continue;
       }
-      const TypeKey key = type_key(builder, row.name);
       const std::int64_t values[] = {row.count, row.bytes};
-      builder.add_row(key.stack, key.labels, values);
+      add_type_row(builder, row.name, values);
     }
     facts.counters.push_back({"free_gaps", free_count, "count", false, 0});
     facts.counters.push_back({"free_space", free_bytes, "bytes", false, 0});
@@ -284,7 +272,7 @@ class DotnetLog final : public text::ReportLog {
 };
 
 Match sniff_dotnet(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) {
+  return certain_if(any_line_of(head, [](std::string_view line) {
     return is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes");
   }));
 }
@@ -292,6 +280,10 @@ Match sniff_dotnet(std::string_view head) {
 }  // namespace
 
 constexpr Format kDotnetHeap{
-    .info = kInfo, .sniff = sniff_dotnet, .decode = text::read_log<DotnetLog>, .many = "distinct stacks"};
+    .info = {"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
+             "method tables, which differ from run to run; free gaps, which are counters"},
+    .sniff = sniff_dotnet,
+    .decode = read_log<DotnetLog>,
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -7,21 +7,19 @@
 
 #include "analyzer/base/rest_row.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
-#include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::trim;
+using namespace text;
 
-constexpr std::string_view kPartition = "Partition of a set of ", kLoader = ".loader: _load_stat";
+constexpr std::string_view kLoader = ".loader: _load_stat";
 
 struct PartitionSum {
   std::int64_t count = 0, bytes = 0;
@@ -33,12 +31,9 @@ struct PartitionRow {
 
 /// "Partition of a set of 7756 objects. Total size = 634368 bytes."
 std::optional<PartitionSum> partition_of(std::string_view line) {
-  Cursor at(line);
   PartitionSum out;
-  if (!at.take(kPartition) || !at.count(out.count) || !(at.take(" objects. ") || at.take(" object. ")))
-    return std::nullopt;
-  if (!at.take("Total size = ") || !at.count(out.bytes) || !at.take(" bytes.")) return std::nullopt;
-  return out;
+  const bool fits = reads(line, "Partition of a set of % objects?. Total size = % bytes.", out.count, out.bytes);
+  return fits ? std::optional(out) : std::nullopt;
 }
 
 /// " Index  Count   %     Size   % Cumulative  % Kind (class / dict of class)": what the rows are kinds of.
@@ -54,25 +49,22 @@ std::optional<std::string_view> heading_of(std::string_view line) {
 /// "     0   3212  41   283712  45    283712  45 list"
 std::optional<PartitionRow> printed_row(std::string_view line) {
   Cursor at(line);
-  std::array<std::int64_t, 7> numbers{};
-  for (std::int64_t& number : numbers) {
-    if (at.skip_blanks(), !at.count(number)) return std::nullopt;
-  }
+  std::int64_t count = 0, bytes = 0, other = 0;
+  if (!at.takes("~%~%~%~%~%~%~%", other, count, other, bytes, other, other, other)) return std::nullopt;
   const std::string_view name = at.skip_blanks() ? trim(at.rest()) : std::string_view();
-  return name.empty() ? std::nullopt : std::optional(PartitionRow{{numbers[1], numbers[3]}, name});
+  return name.empty() ? std::nullopt : std::optional(PartitionRow{{count, bytes}, name});
 }
 
 /// ".r: 3212 283712 list" of a dump
 std::optional<PartitionRow> dumped_row(std::string_view line) {
   Cursor at(line);
   PartitionRow out;
-  if (!at.take(".r: ") || !at.count(out.sum.count) || !at.take(' ') || !at.count(out.sum.bytes) || !at.take(' '))
-    return std::nullopt;
+  if (!at.takes(".r: % % ", out.sum.count, out.sum.bytes)) return std::nullopt;
   out.name = at.rest();
   return out;
 }
 
-class GuppyLog final : public text::ReportLog {
+class GuppyLog final : public ReportLog {
  public:
   GuppyLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no partition: the input ends, expected \"Partition of a set of N objects\" or a dump") {}
@@ -106,7 +98,7 @@ class GuppyLog final : public text::ReportLog {
       has_end_ = true;
       close();
     } else if (at.take(".timemade: ")) {
-      if (const auto time = text::parse_time(at.rest())) builder_->facts().taken_at_ns = time->ns;
+      if (const auto time = parse_time(at.rest())) builder_->facts().taken_at_ns = time->ns;
     } else if (at.take(".count: ")) {
       at.count(total_.count);
     } else if (at.take(".size: ")) {
@@ -120,16 +112,14 @@ class GuppyLog final : public text::ReportLog {
     close();
     builder_ = std::make_unique<SnapshotBuilder>();
     builder_->add_heap_columns();
-    builder_->facts().producer = "guppy";
-    builder_->facts().format_detail = detail;
-    builder_->facts().sampling = Sampling::exact;
+    exact_facts(*builder_, "guppy", detail);
     total_ = sum_ = {};
     has_end_ = detail != "dump";
   }
 
   void add(const PartitionRow& row) {
-    if (!checked_add(sum_.count, row.sum.count, sum_.count) || !checked_add(sum_.bytes, row.sum.bytes, sum_.bytes))
-      fail(ErrorCode::limit, "rows add up beyond 2^63-1, expected them to fit in 64 bits", lines_.line_offset());
+    add_to(sum_.count, row.sum.count, "rows add up", lines_.line_offset());
+    add_to(sum_.bytes, row.sum.bytes, "rows add up", lines_.line_offset());
     add_type_row(*builder_, row.name, std::array{row.sum.count, row.sum.bytes});
   }
 
@@ -158,7 +148,7 @@ class GuppyLog final : public text::ReportLog {
 
 Match sniff_guppy(std::string_view head) {
   if (has_prefix(head, kLoader)) return Match::certain;
-  return certain_if(text::any_line_of(head, [](std::string_view line) { return partition_of(line).has_value(); }));
+  return certain_if(any_line_of(head, [](std::string_view line) { return partition_of(line).has_value(); }));
 }
 
 }  // namespace
@@ -166,7 +156,7 @@ Match sniff_guppy(std::string_view head) {
 constexpr Format kGuppy{.info = {"guppy", "types on the heap of Python: guppy's hpy().heap(), printed or dumped (.hpy)",
                                  "*.hpy, *.txt", "percentages; the rows that are not printed, which are one"},
                         .sniff = sniff_guppy,
-                        .decode = text::read_log<GuppyLog>,
+                        .decode = read_log<GuppyLog>,
                         .many = "distinct types"};
 
 }  // namespace snapdiff::formats

@@ -5,39 +5,27 @@
 
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::has_prefix;
-using text::is_digit;
-using text::trim;
-
-constexpr FormatInfo kJvmInfo{"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram",
-                              "*.txt, *.log", "versions of modules; which of several class loaders"};
+using namespace text;
 
 /// Groups in brackets and "GC(12)" in front, as -Xlog:gc+classhisto writes them.
 std::string_view behind_log_prefix(std::string_view line) {
   for (;;) {
     line = trim(line);
-    if (has_prefix(line, "[")) {
-      const std::size_t close = line.find(']');
-      if (close == std::string_view::npos) return line;
-      line.remove_prefix(close + 1);
-    } else if (has_prefix(line, "GC(")) {
-      const std::size_t close = line.find(')');
-      if (close == std::string_view::npos) return line;
-      line.remove_prefix(close + 1);
-    } else {
-      return line;
-    }
+    const std::size_t close = has_prefix(line, "[")     ? line.find(']')
+                              : has_prefix(line, "GC(") ? line.find(')')
+                                                        : std::string_view::npos;
+    if (close == std::string_view::npos) return line;
+    line.remove_prefix(close + 1);
   }
 }
 
@@ -47,11 +35,6 @@ bool is_heading(std::string_view line) {
   const std::size_t name = line.find("class name");
   return instances != std::string_view::npos && bytes != std::string_view::npos && name != std::string_view::npos &&
          instances < bytes && bytes < name && line.substr(0, instances).find("num") != std::string_view::npos;
-}
-
-bool take_number(Cursor& at, std::int64_t& out) {
-  at.skip_blanks();
-  return at.count(out);
 }
 
 struct Row {
@@ -65,20 +48,15 @@ std::optional<Row> row_of(std::string_view line) {
   Cursor at(line);
   std::int64_t rank = 0;
   Row row;
-  if (!take_number(at, rank) || !at.take(':') || !take_number(at, row.instances) || !take_number(at, row.bytes) ||
-      !at.skip_blanks())
-    return std::nullopt;
+  if (!at.takes("~%:~%~%", rank, row.instances, row.bytes) || !at.skip_blanks()) return std::nullopt;
   row.name = trim(at.rest());
   return row.name.empty() ? std::nullopt : std::optional(row);
 }
 
 /// "Total         13939        1070040"
 std::optional<Row> total_of(std::string_view line) {
-  Cursor at(line);
   Row row;
-  if (!at.take("Total") || !take_number(at, row.instances) || !take_number(at, row.bytes)) return std::nullopt;
-  at.skip_blanks();
-  return at.at_end() ? std::optional(row) : std::nullopt;
+  return reads(line, "Total~%~%~$", row.instances, row.bytes) ? std::optional(row) : std::nullopt;
 }
 
 /// " (java.base@17.0.15)" at the end of `name`, which loses it; "java.base".
@@ -98,11 +76,11 @@ std::string without_address(std::string_view name) {
     return std::string(name);
   }
   std::size_t end = slash + 1;
-  while (end < name.size() && (text::is_hex(name[end]) || name[end] == 'x')) ++end;
+  while (end < name.size() && (is_hex(name[end]) || name[end] == 'x')) ++end;
   return std::string(name.substr(0, slash)).append("/0x").append(name.substr(end));
 }
 
-class HistogramLog final : public text::ReportLog {
+class HistogramLog final : public ReportLog {
  public:
   HistogramLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no histogram: the input ends, expected a heading with #instances, #bytes and class name") {}
@@ -115,7 +93,7 @@ class HistogramLog final : public text::ReportLog {
       close_without_total();
       open();
     } else if (!builder_) {
-      read_pid(line);
+      if (const auto pid = pid_line(line)) pid_ = pid;
     } else if (const auto row = row_of(line)) {
       add(*row);
     } else if (const auto total = total_of(line)) {
@@ -125,18 +103,10 @@ class HistogramLog final : public text::ReportLog {
     }
   }
 
-  /// "14774:", which jcmd writes in front.
-  void read_pid(std::string_view line) {
-    Cursor at(line);
-    std::int64_t pid = 0;
-    if (take_number(at, pid) && at.take(':') && at.at_end()) pid_ = pid;
-  }
-
   void open() {
     builder_ = std::make_unique<SnapshotBuilder>();
     builder_->add_heap_columns();
-    builder_->facts().producer = "java";
-    builder_->facts().sampling = Sampling::exact;
+    exact_facts(*builder_, "java");
     builder_->facts().pid = std::exchange(pid_, std::nullopt);
     sum_ = {};
   }
@@ -150,9 +120,8 @@ class HistogramLog final : public text::ReportLog {
                             ? type_key(*builder_, kDeadSpace)
                             : type_key(*builder_, without_address(name), builder_->module(module, {}));
     add_row(key, row);
-    if (!checked_add(sum_.instances, row.instances, sum_.instances) || !checked_add(sum_.bytes, row.bytes, sum_.bytes))
-      fail(ErrorCode::limit, "sum over the classes is beyond 2^63-1, expected it to fit in 64 bits",
-           lines_.line_offset());
+    add_to(sum_.instances, row.instances, "sum over the classes is", lines_.line_offset());
+    add_to(sum_.bytes, row.bytes, "sum over the classes is", lines_.line_offset());
   }
 
   void add_row(const TypeKey& key, const Row& row) {
@@ -166,14 +135,15 @@ class HistogramLog final : public text::ReportLog {
   }
 
   void close(const Row& total) {
-    if (total.instances < sum_.instances || total.bytes < sum_.bytes) {
-      builder_->notes().add(Severity::warning, "the classes add up to more than the Total line says",
-                            lines_.line_offset());
+    const bool are_more = total.instances < sum_.instances || total.bytes < sum_.bytes;
+    if (are_more || total.instances != sum_.instances || total.bytes != sum_.bytes) {
       builder_->facts().complete = false;
-    } else if (total.instances != sum_.instances || total.bytes != sum_.bytes) {
-      builder_->facts().complete = false;
-      builder_->notes().add(Severity::warning, "the classes add up to less than the Total line says",
-                            lines_.line_offset());
+      builder_->notes().add(
+          Severity::warning,
+          "the classes add up to " + std::string(are_more ? "more" : "less") + " than the Total line says",
+          lines_.line_offset());
+    }
+    if (!are_more && !builder_->facts().complete) {
       const Row rest{total.instances - sum_.instances, total.bytes - sum_.bytes, {}};
       add_row({builder_->pseudo_stack(kBelowThreshold), LabelSetId{}}, rest);
     }
@@ -197,11 +167,15 @@ class HistogramLog final : public text::ReportLog {
   std::optional<std::int64_t> pid_;
 };
 
-Match sniff_histogram(std::string_view head) { return certain_if(text::any_line_of(head, is_heading)); }
+Match sniff_histogram(std::string_view head) { return certain_if(any_line_of(head, is_heading)); }
 
 }  // namespace
 
 constexpr Format kJvmHistogram{
-    .info = kJvmInfo, .sniff = sniff_histogram, .decode = text::read_log<HistogramLog>, .many = "distinct stacks"};
+    .info = {"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram", "*.txt, *.log",
+             "versions of modules; which of several class loaders"},
+    .sniff = sniff_histogram,
+    .decode = read_log<HistogramLog>,
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

@@ -7,23 +7,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/type_counts/python_types.hpp"
-#include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
-using text::Cursor;
-using text::is_digit;
-
-constexpr FormatInfo kObjgraphInfo{"objgraph-text",
-                                   "counts of Python objects: objgraph's show_growth, show_most_common_types",
-                                   "*.txt, *.log", "the increase, which is against the peak so far"};
+using namespace text;
 
 /// "list         492       +30" of show_growth, "function   3156" of show_most_common_types.
 struct Entry {
@@ -44,7 +39,7 @@ bool is_type_name(std::string_view name) {
 }
 
 std::optional<Entry> entry_of(std::string_view line) {
-  if (line.empty() || text::is_blank(line.front())) return std::nullopt;
+  if (line.empty() || is_blank(line.front())) return std::nullopt;
   Cursor at(line);
   Entry entry;
   entry.name = at.token();
@@ -58,7 +53,7 @@ std::optional<Entry> entry_of(std::string_view line) {
   return at.at_end() ? std::optional(entry) : std::nullopt;
 }
 
-class ObjgraphLog final : public text::ReportLog {
+class ObjgraphLog final : public ReportLog {
  public:
   ObjgraphLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out, "no list: the input ends, expected lines of a type's name and a count") {}
@@ -148,8 +143,7 @@ class ObjgraphLog final : public text::ReportLog {
   void open() {
     builder_ = std::make_unique<SnapshotBuilder>();
     builder_->add_column({"inuse_objects", "count"});
-    builder_->facts().producer = "objgraph";
-    builder_->facts().sampling = Sampling::exact;
+    exact_facts(*builder_, "objgraph");
   }
 
   void add_row(std::string_view name, std::int64_t count) {
@@ -177,20 +171,20 @@ class ObjgraphLog final : public text::ReportLog {
 /// There is no signature: certain where nothing else is in the head and a type of every Python process is
 /// among the names, possible where show_growth's lines are between others.
 Match sniff_objgraph(std::string_view head) {
-  const std::string plain = text::plain_head(head);
+  const std::string plain = plain_head(head);
   std::string_view rest = plain;
   std::string_view line;
   bool others = false;
   bool common = false;
   std::size_t entries = 0;
   std::size_t grown = 0;
-  while (text::take_line(rest, line)) {
+  while (take_line(rest, line)) {
     const auto entry = entry_of(line);
     if (entry) {
       ++entries;
       if (entry->grown) ++grown;
       common = common || is_common_type(entry->name);
-    } else if (!text::trim(line).empty() && (!rest.empty() || head.size() < kSniffBytes)) {
+    } else if (!trim(line).empty() && (!rest.empty() || head.size() < kSniffBytes)) {
       others = true;
     }
   }
@@ -202,6 +196,10 @@ Match sniff_objgraph(std::string_view head) {
 }  // namespace
 
 constexpr Format kObjgraphText{
-    .info = kObjgraphInfo, .sniff = sniff_objgraph, .decode = text::read_log<ObjgraphLog>, .many = "distinct stacks"};
+    .info = {"objgraph-text", "counts of Python objects: objgraph's show_growth, show_most_common_types",
+             "*.txt, *.log", "the increase, which is against the peak so far"},
+    .sniff = sniff_objgraph,
+    .decode = read_log<ObjgraphLog>,
+    .many = "distinct stacks"};
 
 }  // namespace snapdiff::formats

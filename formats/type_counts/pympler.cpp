@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/type_counts/type_count_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
@@ -42,11 +42,12 @@ std::optional<SummaryRow> summary_row(std::string_view line) {
   const std::size_t first = last == std::string_view::npos || last == 0 ? last : line.rfind('|', last - 1);
   if (first == std::string_view::npos || first == last) return std::nullopt;
   SummaryRow out{std::string(trim(line.substr(0, first))), 0, {}};
-  text::Cursor count(trim(line.substr(first + 1, last - first - 1)));
+  text::Integer count;
   const auto size = text::parse_size(trim(line.substr(last + 1)));
-  if (out.name.empty() || out.name.size() > kLongestName || count.decimal(out.count) != text::Number::ok ||
-      !count.at_end() || !size)
+  if (out.name.empty() || out.name.size() > kLongestName || !size ||
+      !text::reads(line.substr(first + 1, last - first - 1), "~%~$", count))
     return std::nullopt;
+  out.count = count.value;
   out.size = *size;
   return out;
 }
@@ -98,9 +99,9 @@ class PymplerLog final : public text::ReportLog {
   }
 
   static void add(SummaryRow& sum, const SummaryRow& row) {
-    if (!checked_add(sum.count, row.count, sum.count) || !checked_add(sum.size.value, row.size.value, sum.size.value) ||
-        !checked_add(sum.size.half_unit, row.size.half_unit, sum.size.half_unit))
-      fail(ErrorCode::limit, "differences add up beyond 2^63-1, expected them to fit in 64 bits");
+    add_to(sum.count, row.count, "differences add up");
+    add_to(sum.size.value, row.size.value, "differences add up");
+    add_to(sum.size.half_unit, row.size.half_unit, "differences add up");
   }
 
   void take(const std::map<std::string, SummaryRow>& sums, const List& list) {

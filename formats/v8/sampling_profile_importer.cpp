@@ -10,11 +10,11 @@
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/v8/v8_importer.hpp"
 
 /// V8's sampling heap profile: a tree of call frames, root first, with the estimated bytes that each one holds.
 namespace snapdiff::formats {

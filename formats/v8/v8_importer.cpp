@@ -10,6 +10,7 @@
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
@@ -19,7 +20,6 @@
 #include "formats/v8/snapshot_layout.hpp"
 #include "formats/v8/type_table.hpp"
 #include "formats/v8/used_strings.hpp"
-#include "formats/v8/v8_importer.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats {
@@ -376,9 +376,7 @@ class HeapReader {
 
   Snapshot finish() {
     builder_.add_heap_columns();
-    SnapshotFacts& facts = builder_.facts();
-    facts.producer = "v8";
-    facts.sampling = Sampling::exact;
+    SnapshotFacts& facts = exact_facts(builder_, "v8");
 
     ObjectGraph& graph = *graph_;
     add_traced_rows();

@@ -11,11 +11,11 @@
 
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
-#include "formats/text/code_location.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
@@ -266,9 +266,6 @@ class DhatReader {
   bool have_texts_ = false;
 };
 
-constexpr FormatInfo kInfo{"dhat", "DHAT heap profile (Valgrind, Rust's dhat), version 2", "dhat.out.*, dhat-heap.json",
-                           "reads and writes of blocks, lifetimes"};
-
 Match sniff_dhat(std::string_view head) {
   return text::begins_with(head, {"{", "\"dhatFileVersion\""}) ? Match::certain : Match::no;
 }
@@ -284,7 +281,11 @@ void decode_dhat(Input& in, SnapshotSink& out, const ReadRequest& request) {
 
 }  // namespace
 
-constexpr Format kDhat{
-    .info = kInfo, .sniff = sniff_dhat, .decode = decode_dhat, .many = "stacks", .has_moments = true};
+constexpr Format kDhat{.info = {"dhat", "DHAT heap profile (Valgrind, Rust's dhat), version 2",
+                                "dhat.out.*, dhat-heap.json", "reads and writes of blocks, lifetimes"},
+                       .sniff = sniff_dhat,
+                       .decode = decode_dhat,
+                       .many = "stacks",
+                       .has_moments = true};
 
 }  // namespace snapdiff::formats

@@ -12,12 +12,12 @@
 
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/text/code_location.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -259,9 +259,6 @@ class MassifReader {
   std::vector<FrameId> frames_;
 };
 
-constexpr FormatInfo kMassifInfo{"massif", "Valgrind massif output", "massif.out.*",
-                                 "numbers of blocks and sites below the threshold, which massif does not write"};
-
 /// Takes one line off `head`; false unless it starts so.
 bool take_line(std::string_view& head, std::string_view start) {
   if (head.substr(0, start.size()) != start) return false;
@@ -277,7 +274,8 @@ Match sniff_massif(std::string_view head) {
 
 }  // namespace
 
-constexpr Format kMassif{.info = kMassifInfo,
+constexpr Format kMassif{.info = {"massif", "Valgrind massif output", "massif.out.*",
+                                  "numbers of blocks and sites below the threshold, which massif does not write"},
                          .sniff = sniff_massif,
                          .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MassifReader(in).read(out); },
                          .many = "stacks"};

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "analyzer/base/concat.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
-#include "formats/text/grouped_number.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
 #include "snapdiff/checked.hpp"
 
 /// What ms_print prints of a massif file, whole or pasted in parts. It is written as a massif file again, which the

@@ -1,4 +1,4 @@
-#include "formats/valgrind/valgrind_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

@@ -1,5 +1,5 @@
 // Any bytes as a recording: the end, the peak and cuts in between must hold together.
-#include "formats/heaptrack/heaptrack_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

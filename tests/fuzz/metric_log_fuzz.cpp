@@ -1,6 +1,6 @@
 // Any bytes as a log: whole and in small windows, by the known lines or by patterns.
-#include "formats/metric_log/metric_log_importer.hpp"
 
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

@@ -1,6 +1,6 @@
 // Any bytes through the importer, whole and in windows; what is read must be a valid graph.
 #include "analyzer/base/object_graph.hpp"
-#include "formats/objgraph_dot/objgraph_dot_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "analyzer/base/validate.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/input/window_input.hpp"
-#include "formats/pprof/pprof_importer.hpp"
 #include "formats/pprof/profile_reader.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/cuda/cuda.hpp"
-#include "formats/torch_cuda/torch_cuda_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

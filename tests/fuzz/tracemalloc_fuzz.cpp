@@ -1,5 +1,5 @@
 // Any bytes through the importers of tracemalloc's dumps and printed lists: the same in every window.
-#include "formats/tracemalloc/tracemalloc_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

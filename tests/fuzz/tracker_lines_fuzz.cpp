@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/base/object_graph.hpp"
-#include "formats/tracker_lines/tracker_lines_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "fuzz/fuzz_format.hpp"
 #include "fuzz/fuzz_targets.hpp"
 

@@ -39,7 +39,7 @@ MODULES = {
     "include": ([], ["stddef.h", "stdint.h"],
                 "the public interface: it is installed, and its user must need nothing else; what snapdiff.h needs is part of libc"),
     "analyzer/base": ([], [], "the toolbox of every module, and the interface of importers: standard library and libc only"),
-    "formats": (["formats/*"], [], "the registry lists the importers; nothing here knows the analyzer"),
+    "formats": (["formats/*"], [], "the registry lists the formats, each by its constant; nothing here knows the analyzer"),
     "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
                       "compression is undone here and nowhere else; nettle for the SHA-256 of the bytes as given"),
     "formats/text": (["formats/input"], [], "a toolbox for the formats that are lines of text"),
@@ -92,7 +92,6 @@ TOOLBOXES = ["formats/input", "formats/text", "formats/json", "formats/pickle"]
 # Third-party headers of single formats. A format that needs none is not listed anywhere.
 FORMAT_LIBRARIES = {
     "formats/pprof": ["protozero/"],  # the wire format
-    "formats/tracker_lines": ["simdjson.h"],  # one JSON object a line
     "formats/metric_log": ["re2/"],  # a user's own pattern is RE2
     "formats/leak_reports": ["expat.h"],  # nobody should write an XML parser
 }
@@ -159,9 +158,9 @@ def rule_of(module):
 
 
 def is_public(module, header):
-    """Toolboxes are open; a format shows the header that declares its Format."""
+    """Toolboxes are open; a format shows nothing but its Format, which formats/input declares."""
     if is_format(module):
-        return header.endswith(("_importer.hpp", "_importers.hpp"))
+        return False
     return module not in PUBLIC_HEADERS or header in PUBLIC_HEADERS[module]
 
 
@@ -240,7 +239,7 @@ def check(root):
 
 PLANTED = {
     "include/snapdiff/model.hpp": ("#include <zstd.h>", "#include <unistd.h>"),
-    "formats/pprof/reader.cpp": ('#include "formats/heap_text/heap_text_importers.hpp"', "#include <sqlite3.h>",
+    "formats/pprof/reader.cpp": ('#include "formats/heap_text/dump.hpp"', "#include <sqlite3.h>",
                                  '#include "../heap_text/dump.hpp"', '#include "analyzer/diff/diff.hpp"'),
     "formats/registry.cpp": ('#include "formats/heap_text/dump.hpp"', "#  include <nlohmann/json.hpp>"),
     "analyzer/diff/join.cpp": ('#include "analyzer/store/store.hpp"', '#include "formats/registry.hpp"', "#include <cairo.h>"),
@@ -256,10 +255,10 @@ PLANTED = {
 }
 INNOCENT = {
     "include/snapdiff/ids.hpp": ("#include <cstdint>",),
-    "formats/heap_text/heap_text_importers.hpp": ('#include "snapdiff/ids.hpp"',),
+    "formats/input/all_formats.hpp": ('#include "snapdiff/ids.hpp"',),
     "formats/heap_text/dump.hpp": ("#include <string>", "#include <sys/stat.h>"),
     "formats/registry.hpp": ("#include <span>",),
-    "formats/detect.cpp": ('#include "formats/registry.hpp"', '#include "formats/heap_text/heap_text_importers.hpp"'),
+    "formats/detect.cpp": ('#include "formats/registry.hpp"', '#include "formats/input/all_formats.hpp"'),
     "analyzer/graph/dominators.hpp": ("#include <boost/graph/dominator_tree.hpp>",),
     "analyzer/graph/growth_graph.hpp": ('#include "analyzer/graph/dominators.hpp"', '#include "dominators.hpp"'),
     "analyzer/render/draw.cpp": ('#include "analyzer/graph/growth_graph.hpp"', "#include <graphviz/gvc.h>"),

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "formats/allocator_totals/allocator_totals_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_series.hpp"
 
 using namespace snapdiff;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "formats/folded_stacks/folded_stacks_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_data.hpp"
 #include "support/read_series.hpp"
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "formats/heap_text/heap_text_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_data.hpp"
 #include "support/read_series.hpp"
 

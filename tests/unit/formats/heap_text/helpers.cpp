@@ -9,7 +9,7 @@
 #include <memory>
 #include <sstream>
 
-#include "formats/heap_text/heap_text_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/memory_input.hpp"
 
 namespace snapdiff::test {

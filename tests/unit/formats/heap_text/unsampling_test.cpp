@@ -1,4 +1,4 @@
-#include "formats/heap_text/unsampling.hpp"
+#include "formats/heap_text/raw_stacks.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/heaptrack/heaptrack_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/imported.hpp"
 
 namespace snapdiff::test {

@@ -1,4 +1,4 @@
-#include "formats/heaptrack/suppressions.hpp"
+#include "formats/heaptrack/heap_recording.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>

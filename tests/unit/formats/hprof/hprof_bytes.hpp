@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/hprof/hprof_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/memory_input.hpp"
 
 namespace snapdiff::test {

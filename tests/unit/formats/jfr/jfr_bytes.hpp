@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/jfr/jfr_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/imported.hpp"
 
 namespace snapdiff::test {

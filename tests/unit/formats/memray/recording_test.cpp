@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "formats/memray/memray_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/registry.hpp"
 #include "support/read_series.hpp"
 

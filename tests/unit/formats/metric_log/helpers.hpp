@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/base/importer.hpp"
-#include "formats/metric_log/metric_log_importer.hpp"
+#include "formats/input/all_formats.hpp"
 
 namespace snapdiff::test {
 

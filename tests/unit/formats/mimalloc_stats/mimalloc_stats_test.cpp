@@ -1,7 +1,6 @@
-#include "formats/mimalloc_stats/mimalloc_stats_importer.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "formats/input/all_formats.hpp"
 #include "support/read_series.hpp"
 
 using namespace snapdiff;

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "formats/objgraph_dot/objgraph_dot_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "formats/registry.hpp"
 #include "support/memory_input.hpp"
 #include "support/object_graph_text.hpp"

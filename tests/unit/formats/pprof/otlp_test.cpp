@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "formats/pprof/pprof_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "proto_bytes.hpp"
 #include "support/read_data.hpp"
 

@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "formats/pprof/pprof_importer.hpp"
-#include "formats/pprof_text/pprof_text_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_data.hpp"
 #include "support/read_series.hpp"
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "analyzer/base/object_graph.hpp"
-#include "formats/ruby_heap/ruby_heap_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_data.hpp"
 #include "support/read_series.hpp"
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "formats/tensorflow_bfc/tensorflow_bfc_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_series.hpp"
 
 using namespace snapdiff;

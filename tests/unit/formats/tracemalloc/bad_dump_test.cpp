@@ -1,8 +1,8 @@
 #include <set>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
-#include "formats/tracemalloc/tracemalloc_importers.hpp"
 #include "helpers.hpp"
 #include "support/memory_input.hpp"
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/tracker_lines/tracker_lines_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "helpers.hpp"
 #include "support/memory_input.hpp"
 

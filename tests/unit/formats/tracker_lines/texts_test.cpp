@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/text/time_stamp.hpp"
-#include "formats/tracker_lines/inline_frame.hpp"
-#include "formats/tracker_lines/tracker_lines_importer.hpp"
+#include "formats/tracker_lines/run_tables.hpp"
 #include "helpers.hpp"
 
 using namespace snapdiff;

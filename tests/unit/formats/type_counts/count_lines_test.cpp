@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "formats/type_counts/type_count_importers.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/read_data.hpp"
 #include "support/read_series.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "analyzer/base/object_graph.hpp"
-#include "formats/v8/v8_importer.hpp"
+#include "formats/input/all_formats.hpp"
 #include "support/memory_input.hpp"
 
 namespace snapdiff::test {

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/registry.hpp"
-#include "formats/text/code_location.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "support/imported.hpp"
 
 using namespace snapdiff;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/input/all_formats.hpp"
 #include "formats/registry.hpp"
-#include "formats/valgrind/valgrind_importers.hpp"
 #include "support/imported.hpp"
 
 using namespace snapdiff;
