@@ -73,11 +73,10 @@ class Resolver {
 [[noreturn]] void fail_address(const DumpReader& dump, std::string_view line, const char* where, Number number) {
   const std::string_view token = Cursor(line.substr(static_cast<std::size_t>(where - line.data()))).token();
   if (number == Number::too_big) {
-    fail_at(dump, line, where, ErrorCode::malformed,
-            "address too big: found " + in_quotes(token) + ", expected 64 bits");
+    fail_at(dump, line, where, ErrorCode::malformed, instead("address too big", in_quotes(token), "64 bits"));
   }
   fail_at(dump, line, where, ErrorCode::malformed,
-          "address not readable: found " + in_quotes(token) + ", expected 0x and hexadecimal digits");
+          instead("address not readable", in_quotes(token), "0x and hexadecimal digits"));
 }
 
 }  // namespace
@@ -249,8 +248,7 @@ void read_dump(DumpReader& dump, Dump wanted) {
   }
   const std::string refused = refused_relative(line);
   if (!refused.empty()) fail(ErrorCode::unsupported, refused, dump.lines.line_offset());
-  fail(ErrorCode::malformed, "header not recognised: found " + in_quotes(line) + ", expected " + expected,
-       dump.lines.line_offset());
+  fail(ErrorCode::malformed, instead("header not recognised", in_quotes(line), expected), dump.lines.line_offset());
 }
 
 }  // namespace snapdiff::formats::heap_text

@@ -66,7 +66,7 @@ class GoDumpReader {
     while (at_.next()) {
       is_cut_ = false;
       const std::uint64_t tag = number();
-      if (tag > kMostTag) at_.malformed("tag of a record: found " + std::to_string(tag) + ", expected at most 17");
+      if (tag > kMostTag) at_.malformed(instead("tag of a record", tag, "at most 17"));
       if (tag == 0) break;
       read_record(tag);
       if (is_cut_) break;

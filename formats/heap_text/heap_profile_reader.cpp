@@ -94,8 +94,8 @@ class HeapProfileReader {
       set_sampled(Rule::v1, kOldestPeriod);
     } else if (!type.empty()) {
       fail(ErrorCode::unsupported,
-           "unknown kind of heap profile: found " + in_quotes(line.substr(line.rfind('@'))) +
-               ", expected heapprofile, heap_v2, heapz_v2, heap, growth or fragmentation",
+           instead("unknown kind of heap profile", in_quotes(line.substr(line.rfind('@'))),
+                   "heapprofile, heap_v2, heapz_v2, heap, growth or fragmentation"),
            dump_.lines.line_offset());
     }
   }

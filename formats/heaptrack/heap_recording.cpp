@@ -38,12 +38,12 @@ void Recording::take_version(std::string_view line) {
   Fields fields(line.substr(std::min<std::size_t>(1, line.size())));
   std::uint64_t heaptrack = 0;
   if (line.empty() || line[0] != 'v' || !fields.number(heaptrack)) {
-    fail(ErrorCode::malformed, "no version line: found " + in_quotes(line) + ", expected v and two numbers", 0);
+    fail(ErrorCode::malformed, instead("no version line", in_quotes(line), "v and two numbers"), 0);
   }
   if (fields.at_end()) {
     file_version = heaptrack == kFirstWithFileVersion1 ? 1 : 0;
   } else if (!fields.number(file_version) || !fields.at_end()) {
-    fail(ErrorCode::malformed, "bad version line: found " + in_quotes(line) + ", expected v and two numbers", 0);
+    fail(ErrorCode::malformed, instead("bad version line", in_quotes(line), "v and two numbers"), 0);
   }
   if (file_version > kNewestFileVersion) {
     fail(ErrorCode::unsupported, "heaptrack file version " + std::to_string(file_version) + ": expected 0 to 3", 0);

@@ -21,6 +21,18 @@ namespace snapdiff::formats {
   fail(ErrorCode::malformed, std::move(message), offset);
 }
 
+/// "WHAT: found FOUND, expected EXPECTED", for a message.
+template <class Found>
+std::string instead(std::string_view what, const Found& found, std::string_view expected) {
+  std::string out = std::string(what) + ": found ";
+  if constexpr (std::is_integral_v<Found>) {
+    out += std::to_string(found);
+  } else {
+    out += found;
+  }
+  return out + ", expected " + std::string(expected);
+}
+
 /// Adds to a sum. Throws Failure where it leaves 64 bits: limit, "WHAT beyond 2^63-1", as "a sum is", "bytes are".
 inline void add_to(std::int64_t& sum, std::int64_t more, std::string_view what,
                    std::optional<std::uint64_t> offset = std::nullopt) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,13 @@ namespace snapdiff::formats {
 
 inline bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
+    if (std::uint64_t eight = 0; text.size() - at >= sizeof eight) {
+      std::memcpy(&eight, text.data() + at, sizeof eight);
+      if ((eight & 0x8080808080808080U) == 0) {
+        at += sizeof eight;
+        continue;
+      }
+    }
     const std::size_t length = decode_utf8(text, at).length;
     if (length == 0) return false;
     at += length;

@@ -56,7 +56,7 @@ class JsonDump final : public json::Walk {
 
   void finish(text::HeldSink& out) {
     if (!found_) {
-      fail(ErrorCode::malformed, "not jemalloc's statistics: expected an object called jemalloc", offset());
+      malformed("not jemalloc's statistics: expected an object called jemalloc");
     }
     add(small_[0], small_sizes_, statistics_.merged.small);
     add(small_[1], small_sizes_, statistics_.sum.small);
@@ -81,10 +81,8 @@ class JsonDump final : public json::Walk {
     out.told = live.told;
     for (std::size_t i = 0; i < live.number.size(); ++i) {
       if (live.number[i] < 0 || (live.number[i] > 0 && (i >= sizes.size() || sizes[i] <= 0))) {
-        fail(ErrorCode::malformed,
-             "size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
-                 " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent",
-             offset());
+        malformed("size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
+                  " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent");
       }
       if (live.number[i] > 0) add_live(out, sizes[i], live.number[i], offset());
     }

@@ -9,8 +9,7 @@ ChunkHeader::ChunkHeader(std::string_view bytes, std::uint64_t at) : offset(at) 
   Cursor from(bytes, at, kMagic.size());
   major = static_cast<std::uint16_t>(from.fixed(2));
   minor = static_cast<std::uint16_t>(from.fixed(2));
-  if (major != 2 && major != 1)
-    fail(ErrorCode::unsupported, "version not read: found " + std::to_string(major) + ", expected 1 or 2", at);
+  if (major != 2 && major != 1) fail(ErrorCode::unsupported, instead("version not read", major, "1 or 2"), at);
   size = from.fixed(8);
   from.fixed(8);  // of the last constants: they are found by walking over the events
   metadata_at = from.fixed(8);
@@ -22,8 +21,7 @@ ChunkHeader::ChunkHeader(std::string_view bytes, std::uint64_t at) : offset(at) 
   if ((flags & 1) == 0)
     fail(ErrorCode::unsupported,
          "numbers that are not compressed: found flags " + std::to_string(flags) + ", expected bit 0", at + kBytes - 4);
-  if (ticks_per_second <= 0)
-    fail_malformed("ticks per second: found " + std::to_string(ticks_per_second) + ", expected more than 0", at + 56);
+  if (ticks_per_second <= 0) fail_malformed(instead("ticks per second", ticks_per_second, "more than 0"), at + 56);
 }
 
 std::int64_t ChunkHeader::time_of(std::int64_t ticks) const {
@@ -49,8 +47,7 @@ Cursor Chunk::event(Cursor& at) const {
   const std::uint64_t size = at.number();
   const std::size_t head = at.at() - start.at();
   if (size <= head || size - head > at.left())
-    fail_malformed("size of an event: found " + std::to_string(size) + ", expected " + std::to_string(head + 1) +
-                       " to " + std::to_string(start.left()),
+    fail_malformed(instead("size of an event", size, std::to_string(head + 1) + " to " + std::to_string(start.left())),
                    start.offset());
   const Cursor body = at.first(static_cast<std::size_t>(size) - head);
   at.skip(size - head);
@@ -59,8 +56,8 @@ Cursor Chunk::event(Cursor& at) const {
 
 Metadata Chunk::read_metadata() const {
   if (header_.metadata_at < ChunkHeader::kBytes || header_.metadata_at >= bytes_.size())
-    fail_malformed("place of the metadata: found " + std::to_string(header_.metadata_at) + ", expected " +
-                       std::to_string(ChunkHeader::kBytes) + " to " + std::to_string(bytes_.size()),
+    fail_malformed(instead("place of the metadata", header_.metadata_at,
+                           std::to_string(ChunkHeader::kBytes) + " to " + std::to_string(bytes_.size())),
                    header_.offset + 24);
   Cursor at(bytes_, header_.offset, static_cast<std::size_t>(header_.metadata_at));
   Cursor body = event(at);

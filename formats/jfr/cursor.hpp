@@ -62,9 +62,7 @@ class Cursor {
     const std::uint64_t start = offset();
     const std::uint64_t value = number();
     if (value > left())
-      fail_malformed(
-          "count beyond the end: found " + std::to_string(value) + ", expected at most " + std::to_string(left()),
-          start);
+      fail_malformed(instead("count beyond the end", value, "at most " + std::to_string(left())), start);
     return static_cast<std::size_t>(value);
   }
 

@@ -74,7 +74,7 @@ std::uint64_t read_text(Cursor& at, std::string* out, std::size_t longest) {
       }
       return 0;
   }
-  fail_malformed("coding of a text: found " + std::to_string(coding) + ", expected 0 to 5", start);
+  fail_malformed(instead("coding of a text", coding, "0 to 5"), start);
 }
 
 Metadata::Metadata(Cursor body) {

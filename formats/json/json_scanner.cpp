@@ -111,7 +111,7 @@ void JsonScanner::unexpected(std::string_view expected) {
   if (!bytes_.ensure(p_, 1)) {
     fail_malformed("truncated JSON: the input ends, expected " + std::string(expected), offset());
   }
-  fail_malformed("malformed JSON: found " + text::in_quotes({p_, 1}) + ", expected " + std::string(expected), offset());
+  fail_malformed(instead("malformed JSON", text::in_quotes({p_, 1}), std::string(expected)), offset());
 }
 
 void JsonScanner::cut_text(std::uint64_t start) {
@@ -192,9 +192,11 @@ std::string_view JsonScanner::number_text() {
   bytes_.ensure(p_, kLongestNumberText + 1);
   const char* const limit = p_ + std::min<std::ptrdiff_t>(bytes_.end() - p_, kLongestNumberText + 1);
   const char* end = p_;
+  while (end != limit && text::is_digit(*end)) ++end;
+  const bool is_plain = end != p_ && end != limit && !is_number(*end) && (*p_ != '0' || end == p_ + 1);
   while (end != limit && is_number(*end)) ++end;
   const std::string_view number(p_, static_cast<std::size_t>(end - p_));
-  if (number.size() > kLongestNumberText || !is_json_number(number)) {
+  if (!is_plain && (number.size() > kLongestNumberText || !is_json_number(number))) {
     fail_malformed("malformed JSON: bad number " + text::in_quotes(number), offset());
   }
   p_ = end;
@@ -212,13 +214,6 @@ void JsonScanner::word(std::string_view word) {
     if (!bytes_.ensure(p_, 1) || *p_ != c) unexpected(word);
     ++p_;
   }
-}
-
-bool JsonScanner::another(char end, std::string_view expected) {
-  const char c = token();
-  if (c != ',' && c != end) unexpected(expected);
-  ++p_;
-  return c == ',';
 }
 
 unsigned JsonScanner::hex4() {

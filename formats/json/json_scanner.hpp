@@ -148,7 +148,12 @@ class JsonScanner {
   static bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
   static unsigned digit(char c) { return static_cast<unsigned>(static_cast<unsigned char>(c)) - '0'; }
   char token_behind_blanks();
-  bool another(char end, std::string_view expected);
+  bool another(char end, std::string_view expected) {
+    const char c = token();
+    if (c != ',' && c != end) unexpected(expected);
+    ++p_;
+    return c == ',';
+  }
   std::uint64_t number_behind_blanks();
   [[noreturn]] void number_too_long();
   [[noreturn]] void cut_text(std::uint64_t start);

@@ -5,8 +5,10 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 
 namespace snapdiff::formats::json {
@@ -30,6 +32,7 @@ class Walk {
 
   /// Where the reader stands: after the part that came last.
   std::uint64_t offset() const { return offset_; }
+  [[noreturn]] void malformed(std::string message) const { fail_malformed(std::move(message), offset_); }
   /// How many keys and indices lead to the part.
   std::size_t depth() const { return path_.size(); }
   /// The key at `level`, "" in an array.

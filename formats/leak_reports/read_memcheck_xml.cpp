@@ -159,7 +159,7 @@ class MemcheckXml {
       case "protocolversion"_element: check_version(text); break;
       case "protocoltool"_element:
         if (text != "memcheck") {
-          fail(ErrorCode::unsupported, "valgrind tool: found " + in_quotes(text) + ", expected memcheck", offset());
+          fail(ErrorCode::unsupported, instead("valgrind tool", in_quotes(text), "memcheck"), offset());
         }
         break;
       case "pid"_element:
@@ -180,8 +180,7 @@ class MemcheckXml {
   void check_version(std::string_view text) {
     versioned_ = true;
     if (text != "4") {
-      fail(ErrorCode::unsupported, "valgrind XML protocol version: found " + in_quotes(text) + ", expected 4",
-           offset());
+      fail(ErrorCode::unsupported, instead("valgrind XML protocol version", in_quotes(text), "4"), offset());
     }
   }
 

@@ -81,8 +81,7 @@ class CsvReader {
     bool found = lines_.next(line);
     if (found && text::has_prefix(line, "\xef\xbb\xbf")) line.remove_prefix(3);
     if (!found || line != kCsvHeader) {
-      fail(ErrorCode::malformed,
-           "header not recognised: found " + in_quotes(line) + ", expected " + std::string(kCsvHeader),
+      fail(ErrorCode::malformed, instead("header not recognised", in_quotes(line), std::string(kCsvHeader)),
            lines_.line_offset());
     }
     if (!lines_.terminated()) cut();

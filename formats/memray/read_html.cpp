@@ -63,16 +63,16 @@ class Page final : public json::Walk {
   }
 
   void finish(SnapshotSink& out, bool of_leaks) {
-    if (nodes_ == 0) fail(ErrorCode::malformed, "no nodes: expected packed_data of a flame graph", offset());
+    if (nodes_ == 0) malformed("no nodes: expected packed_data of a flame graph");
     parent_.resize(nodes_, kNoParent);
     for (const auto& [child, parent] : links_) {
       if (child >= nodes_ || parent_[child] != kNoParent)
-        fail(ErrorCode::malformed, "child of a node out of range: found " + std::to_string(child), offset());
+        malformed("child of a node out of range: found " + std::to_string(child));
       parent_[child] = parent;
     }
     for (const std::string_view name : {"function", "filename", "lineno"}) {
       if (column(name).size() != nodes_)
-        fail(ErrorCode::malformed, "nodes." + std::string(name) + " of another length than nodes.children", offset());
+        malformed("nodes." + std::string(name) + " of another length than nodes.children");
     }
     if (intervals_.empty()) return give(out, whole(of_leaks));
     for (const std::int64_t moment : moments()) give(out, at_moment(moment, of_leaks));
@@ -83,7 +83,7 @@ class Page final : public json::Walk {
   void set_parent(std::int64_t child) {
     const std::size_t parent = nodes_ - 1;
     if (child <= static_cast<std::int64_t>(parent) || child > 0x7fffffff)
-      fail(ErrorCode::malformed, "child of a node out of range: found " + std::to_string(child), offset());
+      malformed("child of a node out of range: found " + std::to_string(child));
     links_.emplace_back(static_cast<std::uint32_t>(child), static_cast<std::uint32_t>(parent));
   }
 
@@ -91,7 +91,7 @@ class Page final : public json::Walk {
 
   std::string_view string_at(std::int64_t row) const {
     if (row < 0 || static_cast<std::size_t>(row) >= strings_.size())
-      fail(ErrorCode::malformed, "string out of range: found " + std::to_string(row), offset());
+      malformed("string out of range: found " + std::to_string(row));
     return strings_[static_cast<std::size_t>(row)];
   }
 
@@ -123,7 +123,7 @@ class Page final : public json::Walk {
     SnapshotBuilder builder = begin(of_leaks);
     std::vector<std::int64_t> bytes = column("value"), objects = column("n_allocations");
     if (bytes.size() != nodes_ || objects.size() != nodes_)
-      fail(ErrorCode::malformed, "nodes.value of another length than nodes.children", offset());
+      malformed("nodes.value of another length than nodes.children");
     const std::vector<std::int64_t> all_bytes = bytes, all_objects = objects;
     for (std::size_t node = 1; node < nodes_; ++node) {
       if (parent_[node] == kNoParent) continue;
@@ -132,7 +132,7 @@ class Page final : public json::Walk {
     }
     for (std::size_t node = 0; node < nodes_; ++node) {
       if (bytes[node] < 0 || all_bytes[node] < 0 || all_bytes[node] >> 62 != 0)
-        fail(ErrorCode::malformed, "a node has less than its children, expected their sum or more", offset());
+        malformed("a node has less than its children, expected their sum or more");
       const std::int64_t values[] = {objects[node], bytes[node]};
       if (values[0] != 0 || values[1] != 0) builder.add_row(stack_of(builder, node), LabelSetId{}, values);
     }
@@ -160,7 +160,7 @@ class Page final : public json::Walk {
       const auto& [from, until, node, objects, bytes] = one.values;
       if (from > moment || (until >= 0 && until <= moment)) continue;
       if (node < 0 || static_cast<std::size_t>(node) >= nodes_ || bytes < 0 || objects < 0)
-        fail(ErrorCode::malformed, "interval of no node: found " + std::to_string(node), offset());
+        malformed("interval of no node: found " + std::to_string(node));
       const std::int64_t values[] = {objects, bytes};
       builder.add_row(stack_of(builder, static_cast<std::size_t>(node)), LabelSetId{}, values);
     }

@@ -1,13 +1,140 @@
+#include <algorithm>
 #include <array>
+#include <deque>
 #include <string>
 
+#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/printable.hpp"
+#include "formats/input/read_failure.hpp"
 #include "formats/input/record_cursor.hpp"
-#include "formats/memray/event_counts.hpp"
+#include "formats/memray/memray_recording.hpp"
 #include "formats/memray/readers.hpp"
 
 namespace snapdiff::formats::memray {
 namespace {
+
+/// Takes the events of a recording of all allocations, one after the other. `offset` is that of the record.
+/// Throws Failure: malformed, limit.
+class EventCounts {
+ public:
+  explicit EventCounts(Recording& recording) : r_(recording) { r_.threads.intern(0); }
+
+  std::uint64_t events() const { return events_; }
+  std::uint64_t thread() const { return r_.threads.numbers()[thread_]; }
+  /// The next records are of this thread.
+  void switch_to(std::uint64_t thread) {
+    thread_ = r_.threads.intern(thread);
+    if (thread_ == stacks_.size()) stacks_.emplace_back();
+    stack_ = &stacks_[thread_];
+  }
+  void push(std::uint32_t frame) { stack_->push_back(node(here(), frame)); }
+  /// False where there are fewer.
+  bool pop(std::size_t frames) {
+    if (frames > stack_->size()) return false;
+    stack_->resize(stack_->size() - frames);
+    return true;
+  }
+  std::size_t depth() const { return stack_->size(); }
+
+  /// An allocator of kAllocators got or gave back memory; `native` is a node.
+  void take(std::uint8_t by, std::uint64_t address, std::uint64_t unsigned_size, std::uint64_t native,
+            std::uint64_t offset) {
+    const auto size = static_cast<std::int64_t>(unsigned_size);
+    const std::uint64_t end = std::max(address, address + unsigned_size);
+    if (size < 0 && by != kMunmap) {  // which is recorded before the kernel refuses it
+      fail_malformed(instead("size not readable", unsigned_size, "one below 2^63"), offset);
+    }
+    ++events_;
+    const auto changed = [this](std::uint32_t row, std::int64_t count, std::int64_t bytes) {
+      r_.change(r_.sites[row], count, -bytes);
+    };
+    if (frees_a_block(by)) {
+      // Blocks from before the recording are freed too.
+      if (const Block gone = blocks_.take(address); gone.row != kNoRow) r_.change(r_.sites[gone.row], -1, -gone.size);
+    } else if (by == kMunmap) {
+      ranges_.remove(address, end, changed);
+    } else {
+      const std::uint32_t row = site(by, native, offset);
+      Site& made = r_.sites[row];
+      if (!checked_add(r_.allocated_bytes, size, r_.allocated_bytes)) {
+        fail(ErrorCode::limit, "bytes ever allocated are beyond 2^63-1, expected them to fit in 64 bits", offset);
+      }
+      ++r_.allocations[by];
+      ++made.made_count;
+      made.made_bytes += size;
+      if (by != kMmap) {
+        r_.change(made, 1, size);
+        if (const Block former = blocks_.put({address, size, row}); former.row != kNoRow) {
+          r_.facts.notes.add(Severity::warning, "block at an address that was not free: the former one counts as freed",
+                             offset);
+          r_.change(r_.sites[former.row], -1, -former.size);
+        }
+      } else if (end > address) {
+        r_.change(made, 1, static_cast<std::int64_t>(end - address));
+        ranges_.add(address, end, row, changed);
+      }
+    }
+    r_.look_for_peak();
+  }
+
+ private:
+  std::uint32_t here() const { return stack_->empty() ? 0 : stack_->back(); }
+
+  /// The row for an allocation here and now. The one before at this Python stack is mostly the same.
+  std::uint32_t site(std::uint8_t by, std::uint64_t native, std::uint64_t offset) {
+    if (native >= r_.addresses.size()) {
+      r_.facts.notes.add(Severity::data_loss, "native stack out of range: left out", offset);
+      native = 0;
+    }
+    const std::uint32_t python = here();
+    const auto fits = [&](std::uint32_t row) {
+      const Site& s = r_.sites[row];
+      return s.python == python && s.native == native && s.thread == thread_ && s.allocator == by;
+    };
+    std::uint32_t& last = node_site_[python];
+    if (last != kNoRow && fits(last)) return last;
+    const std::uint64_t hash =
+        keyed_hash(Hash128{std::uint64_t{python} << 32U | native, std::uint64_t{thread_} << 8U | by});
+    last = site_rows_.find(hash, fits);
+    if (last != HashIndex::kAbsent) return last;
+    last = new_row(r_.sites.size());
+    site_rows_.insert(hash, last);
+    Site made;
+    made.python = python;
+    made.native = static_cast<std::uint32_t>(native);
+    made.thread = thread_;
+    made.allocator = by;
+    r_.sites.push_back(made);
+    return last;
+  }
+
+  std::uint32_t node(std::uint32_t parent, std::uint32_t frame) {
+    const auto fits = [&](std::uint32_t row) {
+      return r_.python[row].parent == parent && r_.python[row].what == frame;
+    };
+    if (const std::uint32_t last = last_child_[parent]; last != 0 && fits(last)) return last;
+    const std::uint64_t key = std::uint64_t{parent} << 32U | frame;
+    std::uint32_t row = node_rows_.find(key, fits);
+    if (row == HashIndex::kAbsent) {
+      row = new_row(r_.python.size());
+      r_.python.push_back({frame, parent});
+      node_site_.push_back(kNoRow);
+      last_child_.push_back(0);
+      node_rows_.insert(key, row);
+    }
+    return last_child_[parent] = row;
+  }
+
+  Recording& r_;
+  std::uint64_t events_ = 0;
+  LiveBlocks blocks_;
+  LiveRanges ranges_;
+  HashIndex site_rows_, node_rows_;
+  std::vector<std::uint32_t> node_site_{kNoRow}, last_child_{0};  ///< by node of Recording::python
+  std::deque<std::vector<std::uint32_t>> stacks_{1};              ///< by thread: nodes, the root first
+  std::vector<std::uint32_t>* stack_ = &stacks_[0];
+  std::uint32_t thread_ = 0;
+};
 
 constexpr std::uint32_t kOldestVersion = 10, kNewestVersion = 13;  // memray 1.7 to 1.20
 constexpr std::uint32_t kFirstCompact = 12;                        // other record types, code objects
@@ -66,7 +193,7 @@ class Reader {
     if (r_.version >= 12) r_.python_version = at_.raw<std::uint32_t>();
     r_.native = at_.raw<std::uint8_t>() != 0;
     const auto format = at_.raw<std::uint8_t>();
-    if (format > 1) at_.malformed("file format not readable: found " + std::to_string(format) + ", expected 0 or 1");
+    if (format > 1) at_.malformed(instead("file format not readable", format, "0 or 1"));
     r_.aggregated = format == 1;
     r_.records = at_.raw<std::uint64_t>();
     at_.raw<std::uint64_t>();  // frames
@@ -149,7 +276,7 @@ class Reader {
 
   std::uint8_t allocator(unsigned number) const {
     const unsigned found = number > 15 ? 0 : compact_ ? number : kOldAllocators[number];
-    if (found == 0) at_.malformed("allocator not readable: found " + std::to_string(number) + ", expected 1 to 15");
+    if (found == 0) at_.malformed(instead("allocator not readable", number, "1 to 15"));
     return static_cast<std::uint8_t>(found);
   }
 

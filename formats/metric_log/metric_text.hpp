@@ -20,7 +20,7 @@ using namespace text;
 /// Where `word`, given in lower case, is in `text` whatever its case; npos when nowhere.
 std::size_t find_ignoring_case(std::string_view text, std::string_view word, std::size_t from = 0);
 
-/// Whether one of the places of `word` in `text`, as find_ignoring_case() finds it, at which no other word goes on, has
+/// Whether one of the places of `word` in `text`, as find_ignoring_case() finds it, where no other word continues, has
 /// behind it what is looked for: is(rest).
 template <class Is>
 bool behind_word(std::string_view text, std::string_view word, Is is) {

@@ -43,7 +43,7 @@ class JsonDump final : public json::Walk {
   }
 
   void finish(text::HeldSink& out) {
-    if (!found_) fail_malformed("not mimalloc's statistics: expected an object with stat_version", offset());
+    if (!found_) malformed("not mimalloc's statistics: expected an object with stat_version");
     for (const auto& [index, bin] : bins_) give(bin, index + 1 == bins_.size());
     statistics_.give(out);
   }

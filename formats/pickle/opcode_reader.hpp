@@ -230,8 +230,7 @@ class OpcodeReader {
   void read_protocol(const char*& p) {
     protocol_ = static_cast<int>(take(p, 1));
     if (protocol_ >= 2 && protocol_ <= 5) return;
-    fail(ErrorCode::unsupported,
-         "unsupported pickle protocol: found " + std::to_string(protocol_) + ", expected 2 to 5", offset());
+    fail(ErrorCode::unsupported, instead("unsupported pickle protocol", protocol_, "2 to 5"), offset());
   }
 
   const char* mark(const char* p) {

@@ -22,7 +22,6 @@
 namespace snapdiff::formats {
 namespace {
 
-
 /// Metrics of a process, in the order of the columns.
 inline constexpr std::array<std::string_view, 4> kMetrics = {"rss", "virtual_size", "shared", "swap"};
 

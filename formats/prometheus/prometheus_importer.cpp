@@ -25,7 +25,6 @@
 namespace snapdiff::formats {
 namespace {
 
-
 /// A line of the text form: `go_memstats_alloc_bytes{instance="a"} 2.2e+07 1700000000000`. Views into it.
 struct SampleLine {
   std::string_view name;

@@ -27,7 +27,6 @@
 namespace snapdiff::formats {
 namespace {
 
-
 /// One line of ObjectSpace.dump_all, as far as it is used. Addresses are 0 where there is none.
 struct ObjectLine {
   std::string type;  ///< "STRING", "OBJECT", "ROOT", ...

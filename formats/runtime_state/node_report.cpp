@@ -53,8 +53,7 @@ class Report final : public json::Walk {
   }
 
   Snapshot finish() {
-    if (spaces_.empty())
-      fail(ErrorCode::malformed, "report without a heap: expected javascriptHeap.heapSpaces", offset());
+    if (spaces_.empty()) malformed("report without a heap: expected javascriptHeap.heapSpaces");
     SnapshotFacts& facts = builder_.facts();
     facts.sampling = Sampling::exact;
     facts.default_metric = "used";

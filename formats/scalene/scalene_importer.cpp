@@ -45,7 +45,7 @@ class Profile final : public json::Walk {
 
   Snapshot finish() {
     SnapshotFacts& facts = builder_.facts();
-    if (lines_.empty()) fail(ErrorCode::malformed, "no lines: expected files with lines and n_malloc_mb", offset());
+    if (lines_.empty()) malformed("no lines: expected files with lines and n_malloc_mb");
     builder_.add_column({"alloc_space", "bytes"});
     std::map<std::pair<std::size_t, std::int32_t>, std::string> names;
     for (Entry& function : functions_) names.try_emplace({function.file, function.line}, std::move(function.name));
@@ -72,8 +72,7 @@ class Profile final : public json::Walk {
   };
 
   std::int64_t bytes(double megabytes) const {
-    if (!(megabytes >= 0 && megabytes < 0x1p42))
-      fail(ErrorCode::malformed, "size not readable: expected megabytes below 2^42", offset());
+    if (!(megabytes >= 0 && megabytes < 0x1p42)) malformed("size not readable: expected megabytes below 2^42");
     return std::llround(megabytes * kMegabyte);
   }
   static std::int32_t place(double line) {

@@ -40,7 +40,7 @@ struct Measure {
   std::size_t end = 0;         ///< behind the letters
   std::string_view unit;       ///< the letters
 
-  /// Nothing without a number, for letters that are no unit of bytes, and beyond 64 bits. `without` is the unit of a
+  /// Nothing without a number, for letters other than a unit of bytes, and beyond 64 bits. `without` is the unit of a
   /// number without letters, 0: none.
   std::optional<Quantity> bytes(std::uint64_t without = 0) const;
 };

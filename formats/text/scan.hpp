@@ -188,7 +188,7 @@ bool reads(std::string_view text, std::string_view form, Fields&&... fields) {
   return Cursor(text).takes(form, fields...);
 }
 
-/// The text behind the first `words` of `line`; nothing where it does not hold them.
+/// The text after the first `words` of `line`; nothing where it does not hold them.
 constexpr std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
   const std::size_t found = line.find(words);
   return found == std::string_view::npos ? std::nullopt : std::optional(line.substr(found + words.size()));

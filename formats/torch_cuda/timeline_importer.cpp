@@ -130,9 +130,7 @@ class Reader {
     }
     json_.expect(']', "]");
     if (number != times_.size())
-      fail_malformed(
-          "fewer sizes than times: found " + std::to_string(number) + ", expected " + std::to_string(times_.size()),
-          json_.offset());
+      fail_malformed(instead("fewer sizes than times", number, std::to_string(times_.size())), json_.offset());
   }
 
   /// Sums up; the state after all events of one time is a moment.

@@ -83,7 +83,7 @@ void DumpMachine::make_tuple(std::size_t from) {
 void DumpMachine::make_frame(std::size_t from) {
   const std::int64_t line = stack_[from + 1].number;
   if (line < 0 || line > std::numeric_limits<std::int32_t>::max())
-    malformed("line of a frame out of range: found " + std::to_string(line) + ", expected 0 to 2147483647");
+    malformed(instead("line of a frame out of range", line, "0 to 2147483647"));
   const std::uint32_t text = stack_[from].row;
   const std::uint32_t row = sums_.frame(text, texts_[text], static_cast<std::int32_t>(line));
   if (row >= TraceSums::kMostRows) fail(ErrorCode::limit, "too many different frames", offset());

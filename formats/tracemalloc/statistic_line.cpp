@@ -14,61 +14,58 @@ using namespace text;
 /// The largest number taken: half of what 64 bits hold, so that a value less its growth always fits.
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
 
-/// Reads a line from the left; after the first failure nothing is read any more.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : at_(text) {}
+/// Fields of Cursor::takes(): decimal digits up to kMost, without a sign and with one or without.
+struct Count {
+  std::int64_t value = 0;
+  friend bool take_field(Cursor& at, Count& out) { return at.count(out.value) && out.value <= kMost; }
+};
 
-  bool good() const { return good_; }
-  bool at_end() const { return at_.at_end(); }
-  std::string_view rest() const { return at_.rest(); }
-  bool take(std::string_view word) { return good_ && at_.take(word); }
-  void expect(std::string_view word) { good_ = take(word); }
-  bool sign() {
-    if (take("-")) return true;
-    take("+");
-    return false;
+bool take_sign(Cursor& at) { return at.take('-') || (at.take('+'), false); }
+
+struct SignedCount {
+  std::int64_t value = 0;
+  friend bool take_field(Cursor& at, SignedCount& out) {
+    const bool negative = take_sign(at);
+    Count count;
+    if (!take_field(at, count)) return false;
+    out.value = negative ? -count.value : count.value;
+    return true;
   }
-  /// Digits, at most `most`.
-  std::int64_t number(std::int64_t most = kMost) {
-    std::int64_t value = 0;
-    good_ = good_ && at_.count(value) && value <= most;
-    return good_ ? value : 0;
-  }
-  std::int64_t signed_number() {
-    const bool negative = sign();
-    const std::int64_t value = number();
-    return negative ? -value : value;
-  }
-  Quantity size() {
+};
+
+/// "-12.3 KiB", "12 B".
+struct Amount {
+  Quantity size;
+  friend bool take_field(Cursor& at, Amount& out) {
     Decimal decimal;
-    decimal.negative = sign();
-    decimal.digits = static_cast<std::uint64_t>(number());
-    if (take(".")) {
-      good_ = decimal.digits <= kMost / 10;
-      decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(number(9));
+    decimal.negative = take_sign(at);
+    Count whole, tenth;
+    if (!take_field(at, whole)) return false;
+    decimal.digits = static_cast<std::uint64_t>(whole.value);
+    if (at.take('.')) {
+      if (whole.value > kMost / 10 || !take_field(at, tenth) || tenth.value > 9) return false;
+      decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(tenth.value);
       decimal.fraction_digits = 1;
     }
-    expect(" ");
-    const std::optional<Quantity> size = good_ ? scale(decimal, unit()) : std::nullopt;
-    good_ = good_ && size && std::abs(size->value) <= kMost;
-    return good_ ? *size : Quantity{};
-  }
-
- private:
-  std::uint64_t unit() {
     std::uint64_t bytes = 1;
-    for (const std::string_view name : {"B", "KiB", "MiB", "GiB", "TiB"}) {
-      if (take(name)) return bytes;
+    for (const std::string_view unit : {" B", " KiB", " MiB", " GiB", " TiB"}) {
+      if (at.take(unit)) {
+        const std::optional<Quantity> size = scale(decimal, bytes);
+        out.size = size.value_or(Quantity{});
+        return size && std::abs(size->value) <= kMost;
+      }
       bytes *= 1024;
     }
-    good_ = false;
-    return 1;
+    return false;
   }
-
-  Cursor at_;
-  bool good_ = true;
 };
+
+/// The digits that end at text[end].
+std::string_view digits_before(std::string_view text, std::size_t end) {
+  std::size_t begin = end;
+  while (begin > 0 && is_digit(text[begin - 1])) --begin;
+  return text.substr(begin, end - begin);
+}
 
 bool begins_absolute(std::string_view text) {
   if (text.empty()) return false;
@@ -95,25 +92,20 @@ std::string_view trimmed_right(std::string_view text) {
 
 /// What follows "FILE:LINE: size=".
 bool read_values(std::string_view text, StatisticLine& out) {
-  Reader in(text);
-  out.size = in.size();
-  const bool difference = in.take(" (");
-  if (difference) {
-    out.size_growth = in.size();
-    in.expect(")");
-  }
-  in.expect(", count=");
-  out.count = in.signed_number();
-  if (difference) {
-    in.expect(" (");
-    out.count_growth = in.signed_number();
-    in.expect(")");
-  }
-  const bool average = in.take(", average=");
-  if (average) in.size();
+  Cursor in(text);
+  Amount size, growth, average;
+  SignedCount count, more;
+  const bool difference = in.takes("% (%), count=% (%)", size, growth, count, more);
+  if (!difference && !in.takes("%, count=%", size, count)) return false;
   // It is printed wherever there are blocks: without it the count may be cut.
-  if (!average && !difference && out.count != 0) return false;
-  if (!in.good() || !in.at_end() || out.size.value < 0 || out.count < 0) return false;
+  if (!in.takes(", average=%", average) && !difference && count.value != 0) return false;
+  if (!in.at_end() || size.size.value < 0 || count.value < 0) return false;
+  out.size = size.size;
+  out.count = count.value;
+  if (difference) {
+    out.size_growth = growth.size;
+    out.count_growth = more.value;
+  }
   out.kind = difference ? LineKind::difference : LineKind::statistic;
   return true;
 }
@@ -144,16 +136,12 @@ StatisticLine blocks(std::string_view text) {
   StatisticLine out;
   const std::size_t at = text.find(" memory block");
   if (at == std::string_view::npos) return out;
-  std::size_t digits = at;
-  while (digits > 0 && is_digit(text[digits - 1])) --digits;
-  if (digits == at) return out;
-  Reader in(text.substr(digits));
-  out.count = in.number();
-  in.take(" memory blocks");
-  in.take(" memory block");
-  in.expect(": ");
-  out.size = in.size();
-  out.kind = in.good() && in.at_end() && out.size.value >= 0 ? LineKind::blocks : LineKind::other;
+  Count count;
+  Amount size;
+  if (!reads(text.substr(at - digits_before(text, at).size()), "% memory blocks?: %$", count, size)) return out;
+  out.count = count.value;
+  out.size = size.size;
+  if (out.size.value >= 0) out.kind = LineKind::blocks;
   return out;
 }
 
@@ -165,10 +153,12 @@ StatisticLine frame(std::string_view text) {
   const std::size_t line = text.rfind(kLine);
   if (file == std::string_view::npos || line == std::string_view::npos || line < file + kFile.size()) return out;
   if (file > 0 && text[file - 1] != ' ' && text[file - 1] != '\t') return out;
-  Reader in(text.substr(line + kLine.size()));
-  out.line = static_cast<std::int32_t>(in.number(std::numeric_limits<std::int32_t>::max()));
+  const std::optional<std::int64_t> number = whole_number(text.substr(line + kLine.size()));
   out.file = text.substr(file + kFile.size(), line - file - kFile.size());
-  out.kind = in.good() && in.at_end() ? LineKind::frame : LineKind::damaged;
+  out.kind = LineKind::damaged;
+  if (!number || *number > std::numeric_limits<std::int32_t>::max()) return out;
+  out.line = static_cast<std::int32_t>(*number);
+  out.kind = LineKind::frame;
   return out;
 }
 
@@ -177,39 +167,37 @@ StatisticLine ranked(std::string_view text) {
   StatisticLine out;
   const std::size_t mark = text.find('#');
   if (mark == std::string_view::npos || (mark > 0 && text[mark - 1] != ' ' && text[mark - 1] != ':')) return out;
-  Reader in(text.substr(mark + 1));
-  out.count = in.number();
-  in.expect(": ");
-  if (!in.good()) return out;
-  const std::size_t size = in.rest().rfind(": ");
-  if (size == std::string_view::npos) return out;
-  out.file = in.rest().substr(0, size);
-  if (!take_line(out.file, out)) return out;
-  Reader value(in.rest().substr(size + 2));
-  out.size = value.size();
-  if (out.line >= 0 && value.good() && value.at_end() && out.size.value >= 0) out.kind = LineKind::ranked;
+  Cursor in(text.substr(mark + 1));
+  Count rank;
+  if (!in.takes("%: ", rank)) return out;
+  const std::size_t end = in.rest().rfind(": ");
+  if (end == std::string_view::npos) return out;
+  out.count = rank.value;
+  out.file = in.rest().substr(0, end);
+  Amount size;
+  if (!take_line(out.file, out) || !reads(in.rest().substr(end), ": %$", size)) return out;
+  out.size = size.size;
+  if (out.line >= 0 && out.size.value >= 0) out.kind = LineKind::ranked;
   return out;
 }
 
 /// "193 other: 318.2 KiB" and "Total allocated size: 1303.1 KiB".
 StatisticLine below_ranked(std::string_view text) {
   constexpr std::string_view kOther = " other: ";
-  constexpr std::string_view kTotal = "Total allocated size: ";
   StatisticLine out;
-  const std::size_t total = text.find(kTotal);
-  const std::size_t other = text.find(kOther);
-  if (total == std::string_view::npos && other == std::string_view::npos) return out;
-  const bool is_total = total != std::string_view::npos;
+  std::optional<std::string_view> value = behind(text, "Total allocated size: ");
+  const bool is_total = value.has_value();
   if (!is_total) {
-    std::size_t digits = other;
-    while (digits > 0 && is_digit(text[digits - 1])) --digits;
-    Reader count(text.substr(digits, other - digits));
-    out.count = count.number();
-    if (!count.good()) return out;
+    value = behind(text, kOther);
+    if (!value) return out;
+    Count count;
+    if (!reads(digits_before(text, text.find(kOther)), "%", count)) return out;
+    out.count = count.value;
   }
-  Reader value(text.substr(is_total ? total + kTotal.size() : other + kOther.size()));
-  out.size = value.size();
-  if (value.good() && value.at_end() && out.size.value >= 0) out.kind = is_total ? LineKind::total : LineKind::rest;
+  Amount size;
+  if (!reads(*value, "%$", size) || size.size.value < 0) return out;
+  out.size = size.size;
+  out.kind = is_total ? LineKind::total : LineKind::rest;
   return out;
 }
 

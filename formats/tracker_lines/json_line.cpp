@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <system_error>
 
 #include "formats/input/read_failure.hpp"
@@ -18,9 +17,7 @@ void JsonLine::parse(std::string_view line, std::size_t bytes_behind) {
   texts_.clear();
   texts_.reserve(line.size());  // an escape is longer than the bytes that it stands for
   has_escapes_ = line.find('\\') != std::string_view::npos;
-  const unsigned bits = std::accumulate(line.begin(), line.end(), 0U,
-                                        [](unsigned all, char c) { return all | static_cast<unsigned char>(c); });
-  repaired_ = bits >= 0x80 && !is_utf8(line);
+  repaired_ = !is_utf8(line);
   try {
     MemoryInput in({line.data(), line.size() + std::min(bytes_behind, kLookAhead)}, {});
     json::JsonScanner json(in);
@@ -92,7 +89,7 @@ std::string_view JsonLine::kept(std::string_view text) {
   const std::size_t begin = texts_.size();
   if (!has_escapes_) {
     texts_.append(text);
-    return std::string_view(texts_).substr(begin);
+    return {texts_.data() + begin, text.size()};
   }
   while (!text.empty()) {
     const std::size_t half = text.find('\xed');

@@ -48,7 +48,7 @@ struct JsonValue {
 /// Parses one line after the other, each to its end.
 class JsonLine {
  public:
-  /// `bytes_behind`: so many bytes can be read behind the line, which is faster. Throws LineError: rule 7.
+  /// `bytes_behind`: this number of bytes can be read behind the line, which is faster. Throws LineError: rule 7.
   void parse(std::string_view line, std::size_t bytes_behind);
 
   /// Row 0 is the line's own value. Valid until the next parse().

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,13 +20,52 @@
 #include "formats/v8/allocation_traces.hpp"
 #include "formats/v8/snapshot_layout.hpp"
 #include "formats/v8/type_table.hpp"
-#include "formats/v8/used_strings.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 using namespace v8;
+
+/// Rows of the string table that nodes and edges name. The table comes last, and most of it is the contents
+/// of strings that nobody asks for: only what is in this set is kept. Pages come as rows do, so that a
+/// damaged index costs 4 KiB and no more.
+class UsedStrings {
+ public:
+  static constexpr std::uint64_t kMostRows = std::uint64_t{1} << 30;
+
+  /// `row` < kMostRows; `offset` is where the input names it.
+  void add(std::uint64_t row, std::uint64_t offset) {
+    const std::size_t page = static_cast<std::size_t>(row / kPageRows);
+    if (page >= pages_.size() || pages_[page] == nullptr) add_page(page);
+    (*pages_[page])[row % kPageRows / 64] |= std::uint64_t{1} << (row % 64);
+    if (row >= end_) {
+      end_ = row + 1;
+      last_offset_ = offset;
+    }
+  }
+  bool has(std::uint64_t row) const {
+    const std::size_t page = static_cast<std::size_t>(row / kPageRows);
+    return page < pages_.size() && pages_[page] != nullptr &&
+           ((*pages_[page])[row % kPageRows / 64] >> (row % 64) & 1U) != 0;
+  }
+  /// One more than the largest row, and where that was first named.
+  std::uint64_t end() const { return end_; }
+  std::uint64_t last_offset() const { return last_offset_; }
+
+ private:
+  static constexpr std::uint64_t kPageRows = 32768;
+  using Page = std::array<std::uint64_t, kPageRows / 64>;
+
+  void add_page(std::size_t page) {
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    pages_[page] = std::make_unique<Page>();
+  }
+
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::uint64_t end_ = 0;
+  std::uint64_t last_offset_ = 0;
+};
 
 // Names of classes and properties are short; a property may be called by a whole document.
 constexpr std::size_t kLongestNodeName = 1024;
@@ -217,9 +257,8 @@ class HeapReader {
                              offset);
       }
       if (type >= layout.node_types.size()) {
-        fail_malformed("type of a node out of range: found " + std::to_string(type) + ", expected below " +
-                           std::to_string(layout.node_types.size()),
-                       offset);
+        fail_malformed(
+            instead("type of a node out of range", type, "below " + std::to_string(layout.node_types.size())), offset);
       }
       std::uint64_t name = 0;
       if (types_->is_named(type)) name = string_row(values[layout.name], offset);
@@ -252,7 +291,7 @@ class HeapReader {
     return row;
   }
   [[noreturn]] static void bad_string(std::uint64_t row, std::uint64_t offset) {
-    fail(ErrorCode::limit, "string out of range: found " + std::to_string(row) + ", expected below 2^30 - 1", offset);
+    fail(ErrorCode::limit, instead("string out of range", row, "below 2^30 - 1"), offset);
   }
 
   struct EdgeKind {
@@ -279,9 +318,7 @@ class HeapReader {
       const std::uint64_t offset = run_offset_ + run_.begin[row * layout.edge_width];
       const std::uint64_t type = values[layout.edge_type];
       if (type >= kinds.size()) {
-        fail_malformed("type of an edge out of range: found " + std::to_string(type) + ", expected below " +
-                           std::to_string(kinds.size()),
-                       offset);
+        fail_malformed(instead("type of an edge out of range", type, "below " + std::to_string(kinds.size())), offset);
       }
       // A multiple is found exactly by rounding; anything else fails the test that it is one.
       const std::uint64_t place = values[layout.to_node];
@@ -314,13 +351,9 @@ class HeapReader {
   [[noreturn]] void bad_end(std::uint64_t place, std::uint64_t offset) {
     const std::uint64_t width = layout_->node_width;
     if (place % width != 0) {
-      fail_malformed(
-          "to_node is no row: found " + std::to_string(place) + ", expected a multiple of " + std::to_string(width),
-          offset);
+      fail_malformed(instead("to_node is no row", place, "a multiple of " + std::to_string(width)), offset);
     }
-    fail_malformed("to_node out of range: found " + std::to_string(place) + ", expected below " +
-                       std::to_string(graph_->size() * width),
-                   offset);
+    fail_malformed(instead("to_node out of range", place, "below " + std::to_string(graph_->size() * width)), offset);
   }
 
   void read_strings() {
@@ -338,8 +371,8 @@ class HeapReader {
       string_ids_.push_back(static_cast<std::uint32_t>(builder_.string(text)));
     });
     if (used_.end() > string_ids_.size()) {
-      fail_malformed("string out of range: found " + std::to_string(used_.end() - 1) + ", expected below " +
-                         std::to_string(string_ids_.size()) + ", the length of strings",
+      fail_malformed(instead("string out of range", used_.end() - 1,
+                             "below " + std::to_string(string_ids_.size()) + ", the length of strings"),
                      used_.last_offset());
     }
   }

@@ -210,9 +210,9 @@ class DhatReader {
     }
     for (const std::uint32_t number : frame_numbers_) {
       if (number >= frame_texts_.size()) {
-        fail_malformed("bad frame in fs: found " + std::to_string(number) + ", expected less than the " +
-                           std::to_string(frame_texts_.size()) + " of ftbl",
-                       end);
+        fail_malformed(
+            instead("bad frame in fs", number, "less than the " + std::to_string(frame_texts_.size()) + " of ftbl"),
+            end);
       }
     }
   }
