@@ -152,6 +152,11 @@ std::optional<FrameKind> kind_of_name(std::string_view function) {
   if (!autograd_node(function).empty()) return FrameKind::own;
   const auto known = [](std::string_view name) { return find(name, {Where::name, Where::name_start}); };
   if (const auto kind = known(function)) return kind;
+  // "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem": a type without a path is Rust's own.
+  const std::size_t as = function.front() == '<' ? function.find(" as ") : std::string_view::npos;
+  if (as != std::string_view::npos && function.substr(0, as).find("::") == std::string_view::npos) {
+    if (const auto kind = known(function.substr(as + 4))) return kind;
+  }
   // "__libc_start_main@@GLIBC_2.34"
   const std::size_t at = function.find('@');
   if (at != std::string_view::npos && at > 0) {

@@ -44,6 +44,9 @@ constexpr std::string_view kAllocatorNames =
     "|(at::TensorBase )?at::(detail|native)::_?empty_(generic|strided_generic|cuda|strided_cuda|hip|strided_hip)(<.*>)?"
     "|at::\\(anonymous namespace\\)::(create_out|structured_\\w+::set_output_(raw_strided|strided))";
 
+/// How functions end that say themselves that they allocate on behalf of others: xmalloc, zcalloc, cJSON_strdup.
+constexpr std::string_view kAllocatorEnds[] = {"malloc", "calloc", "realloc", "zalloc", "strdup", "strndup", "memdup"};
+
 /// Functions and files of PyTorch's stacks that are there in every stack: the recorder, the interpreter,
 /// the dispatcher. Source: pytorch/pytorch torch/cuda/_memory_viz.py and torch/utils/viz/MemoryViz.js; and all
 /// functions of the interpreter's C interface, which also are the nearest names in one without symbols.
@@ -181,6 +184,8 @@ Visibility::Found Visibility::found_in_function(const FrameFilters::Impl& f, std
     const std::string_view simple = without_arguments(name);
     const auto names = [&](const auto& expression) { return is_whole(*expression, simple); };
     if (names(f.allocator)) out.mark |= kAllocator;
+    const auto ends = [&](std::string_view end) { return simple.ends_with(end); };
+    if (is_own(out.kind) && std::ranges::any_of(kAllocatorEnds, ends)) out.kind = FrameKind::plumbing;
     if (std::any_of(f.drop.begin(), f.drop.end(), names) && std::none_of(f.keep.begin(), f.keep.end(), names))
       out.mark |= kDrop;
   }

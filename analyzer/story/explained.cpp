@@ -19,8 +19,6 @@ namespace {
 constexpr double kUnexplained = 0.3;
 /// Share of all growth. A RISING path below it does not explain why the heap grew.
 constexpr double kHeadline = 0.02;
-/// Of what runs through a function, this much has to have grown for all of it to be its leak.
-constexpr double kPureInAll = 0.8;
 
 std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge, std::span<const Verdict> verdicts) {
   if (!judge.has_series()) return {};
@@ -204,33 +202,6 @@ std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& 
   return sums;
 }
 
-/// Whether little but growth runs through the function.
-bool is_pure(const GrowthPaths& paths, const FunctionSum& sum) {
-  double pure = 0, held = paths.level_through(sum.function);
-  for (const std::uint32_t p : sum.paths) {
-    const auto growth = std::max(0.0, static_cast<double>(paths[p].growth));
-    held += paths[p].peak;
-    pure += growth >= kMostlyGrown * paths[p].peak ? paths[p].peak : growth;
-  }
-  return pure >= kPureInAll * held;
-}
-
-/// Whether so many callers grow through the function, and so little else is there, that the growth is its own.
-bool leaks_for_many(const GrowthPaths& paths, const FunctionSum& sum) {
-  if (!is_pure(paths, sum)) return false;
-  double grown = 0, most_of_caller = 0;
-  std::unordered_map<std::uint32_t, double> callers;
-  for (const std::uint32_t p : sum.paths) {
-    const auto growth = static_cast<double>(paths[p].growth);
-    const auto functions = paths.functions(paths[p]);
-    const auto at = std::find(functions.begin(), functions.end(), sum.function);
-    if (growth <= 0 || at == functions.begin() || at == functions.end()) continue;
-    grown += growth;
-    most_of_caller = std::max(most_of_caller, callers[*(at - 1)] += growth);
-  }
-  return callers.size() >= kManyCallers && most_of_caller < grown / 2;
-}
-
 /// The verdict of some paths of a sum: of most of them by what the others leave of it.
 Verdict judge_some(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum,
                    const std::vector<std::uint32_t>& some) {
@@ -244,43 +215,29 @@ Verdict judge_some(const GrowthPaths& paths, const SumJudge& judge, const Functi
   return judge.judge(rows, values);
 }
 
-/// Whether all of them grow as one, also without the largest: a leak comes in many pieces, a few steps of unlike things
-/// do not.
-bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum,
-                   const std::vector<std::uint32_t>& pieces) {
-  if (pieces.size() < sum.paths.size() && judge_some(paths, judge, sum, pieces).word != "GROWING") return false;
-  if (pieces.size() < 3) return true;
-  std::vector<std::uint32_t> most = pieces;
+/// Whether the sum also rises without its largest path: a leak comes in many pieces, a few steps of unlike things do
+/// not.
+bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum) {
+  if (sum.paths.size() < 3) return true;
+  std::vector<std::uint32_t> most = sum.paths;
   most.erase(std::max_element(most.begin(), most.end(),
                               [&](std::uint32_t a, std::uint32_t b) { return paths[a].growth < paths[b].growth; }));
   return trend::climbs(judge_some(paths, judge, sum, most));
 }
 
-bool is_explained(double growth, double known, double floor) {
-  return growth - known < std::max(floor, kUnexplained * growth);
-}
-
-/// The paths of a sum that may be one leak, and what is not explained of it.
-struct Pieces {
-  std::vector<std::uint32_t> all, rest;
-  double growth = 0, known = 0;
-};
-
-Pieces pieces_of(const GrowthPaths& paths, const FunctionSum& sum, bool for_many, const Explained& so_far,
-                 const std::vector<std::uint8_t>& chosen) {
-  Pieces out;
+/// The paths of a sum that nothing explains yet; none where little is left of its growth.
+std::vector<std::uint32_t> unexplained(const GrowthPaths& paths, const FunctionSum& sum, double floor,
+                                       const std::vector<std::uint8_t>& chosen) {
+  std::vector<std::uint32_t> rest;
+  double growth = 0, left = 0;
   for (const std::uint32_t p : sum.paths) {
-    // What levelled off is no piece of a leak, however the sum with others may look.
-    if (!for_many && so_far.verdict_of(p).word == "SATURATING") continue;
-    out.all.push_back(p);
-    out.growth += static_cast<double>(paths[p].growth);
-    if (chosen[p] != 0) {
-      out.known += static_cast<double>(paths[p].growth);
-    } else {
-      out.rest.push_back(p);
-    }
+    growth += static_cast<double>(paths[p].growth);
+    if (chosen[p] != 0) continue;
+    left += static_cast<double>(paths[p].growth);
+    rest.push_back(p);
   }
-  return out;
+  if (left < std::max(floor, kUnexplained * growth)) rest.clear();
+  return rest;
 }
 
 /// Paths of a GROWING function whose own paths do not show it.
@@ -288,24 +245,15 @@ void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Ex
                        std::vector<std::uint8_t>& chosen) {
   // What is explained now is so later on: paths are chosen, and none is left out again.
   const auto is_wanted = [&](const FunctionSum& sum) {
-    double growth = 0, levelled = 0, known = 0;
-    for (const std::uint32_t p : sum.paths) {
-      const auto grown = static_cast<double>(paths[p].growth);
-      (so_far.verdict_of(p).word == "SATURATING" ? levelled : growth) += grown;
-      if (chosen[p] != 0) known += grown;
-    }
-    if (!is_explained(growth, known, judge.floor())) return true;
-    return !is_explained(growth + levelled, known, judge.floor()) && leaks_for_many(paths, sum);
+    return !unexplained(paths, sum, judge.floor(), chosen).empty();
   };
   for (const FunctionSum& sum : growing_sums(paths, judge, is_wanted)) {
-    const bool for_many = leaks_for_many(paths, sum);
-    const Pieces pieces = pieces_of(paths, sum, for_many, so_far, chosen);
-    if (is_explained(pieces.growth, pieces.known, judge.floor())) continue;
+    const std::vector<std::uint32_t> rest = unexplained(paths, sum, judge.floor(), chosen);
+    if (rest.empty()) continue;
     // All of the sum is GROWING: only what is less has to be judged.
-    const bool all_is_left = pieces.rest.size() == sum.paths.size();
-    if (!for_many && !all_is_left && judge_some(paths, judge, sum, pieces.rest).word != "GROWING") continue;
-    if (!for_many && !grow_together(paths, judge, sum, pieces.all)) continue;
-    for (const std::uint32_t p : pieces.all) chosen[p] = so_far.moved[p] == 0;
+    if (rest.size() < sum.paths.size() && judge_some(paths, judge, sum, rest).word != "GROWING") continue;
+    if (!grow_together(paths, judge, sum)) continue;
+    for (const std::uint32_t p : sum.paths) chosen[p] = so_far.moved[p] == 0;
   }
 }
 

@@ -103,17 +103,23 @@ bool one_frame_each(const GrowthReport& report, const std::vector<Culprit>& culp
   });
 }
 
-/// Growing culprits come first, by gravity, of stacks of one frame own code before libraries. The others are ordered by
-/// their later growth: a load ends, a leak continues.
-void order_by_verdict(const GrowthReport& report, std::vector<Culprit>& culprits) {
-  const bool own_first = one_frame_each(report, culprits);
+/// Of types the user's own come first. Then growing culprits, by gravity; of stacks of one frame own code before
+/// libraries; then by the pace that their bands leave for sure. What does not climb is ordered by its later growth: a
+/// load ends, a leak continues.
+void order(const Evidence& evidence, std::vector<Culprit>& culprits) {
+  const bool types = evidence.paths.are_types();
+  const bool own_first = one_frame_each(evidence.paths.report(), culprits);
   std::stable_sort(culprits.begin(), culprits.end(), [&](const Culprit& a, const Culprit& b) {
+    if (types && a.own != b.own) return a.own;
     if (a.doubling != b.doubling) return b.doubling;
     if (trend::climbs(a.verdict) || trend::climbs(b.verdict)) {
       const int x = document::gravity(a.verdict.word), y = document::gravity(b.verdict.word);
-      return x != y ? x > y : own_first && a.own && !b.own;
+      if (x != y) return x > y;
+      if (own_first && a.own != b.own) return a.own;
+    } else if (evidence.judge.is_judged()) {
+      return later_growth(a) > later_growth(b);
     }
-    return later_growth(a) > later_growth(b);
+    return sure_pace(a) > sure_pace(b);
   });
 }
 
@@ -128,7 +134,7 @@ void drop_small(const Evidence& evidence, Story& story) {
   if (std::erase_if(story.culprits, is_small) == 0 || !story.culprits.empty()) return;
   story.culprits = std::exchange(story.levelled, {});
   std::erase_if(story.culprits, is_small);
-  order_by_verdict(report, story.culprits);
+  order(evidence, story.culprits);
   story.judged = false;
   story.explained = static_cast<double>(report.grew);
   story.only_small = story.culprits.empty();
@@ -206,7 +212,7 @@ std::vector<std::uint32_t> fill(Story& story, const GrowthReport& report, const 
       default: story.functions = spread_growth(evidence.paths);
     }
   });
-  if (evidence.judge.is_judged() && !evidence.paths.are_types()) order_by_verdict(report, story.culprits);
+  order(evidence, story.culprits);
   drop_small(evidence, story);
   keep_enough(story.culprits, story.explained);
   if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);

@@ -186,10 +186,11 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     });
     if (!is_told) found.push_back(std::move(type));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Culprit& a, const Culprit& b) {
+  std::stable_sort(found.begin(), found.end(), [&](const Culprit& a, const Culprit& b) {
     if (document::gravity(a.verdict.word) != document::gravity(b.verdict.word))
       return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
-    return a.own && !b.own;
+    if (a.own != b.own) return a.own;
+    return !judge.is_judged() && sure_pace(a) > sure_pace(b);
   });
   double held = 0;
   std::size_t kept = 0;

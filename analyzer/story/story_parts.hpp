@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -76,6 +77,9 @@ struct Evidence {
   const SumJudge& judge;
   const Explained& explained;
 };
+
+/// Of its pace, what its band leaves for sure: scatter returns, a leak continues.
+inline double sure_pace(const Culprit& culprit) { return std::max(0.0, culprit.verdict.slope_low); }
 
 /// Whether both are the same function, at whatever line.
 bool is_function(const FrameView& frame, const FrameView& function);

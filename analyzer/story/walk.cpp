@@ -14,7 +14,7 @@ constexpr double kSplits = 0.75;       // such children hold this much together:
 constexpr double kCarries = 0.9;       // of a part: a function that may name it
 constexpr double kSamePurity = 0.005;  // relative: purer by less is not purer
 constexpr double kOwnPart = 0.03;      // of a part: what a function allocates itself by less does not make it the name
-constexpr double kPureOfMany = 0.35;   // enough for a function that so many callers leak through
+constexpr double kPureOfMany = 0.2;    // enough for a function that so many callers leak through
 constexpr std::size_t kMostParts = 32;
 
 /// A path on its way from the root.
@@ -40,17 +40,14 @@ class Walk {
         beside_(paths.function_count(), 0),
         grown_(paths.function_count(), 0),
         cover_(paths.function_count(), 0),
-        depth_(paths.function_count(), 0),
-        inner_(paths.function_count(), 0) {
+        depth_(paths.function_count(), 0) {
     for (std::uint32_t function = 0; function < beside_.size(); ++function)
       beside_[function] = paths.level_through(function);
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
       const double grown = weights.weight[p];
       // A path that mostly grew holds nothing but what has to be explained.
       const bool mostly = grown >= kMostlyGrown * paths[p].peak;
-      inner_[paths.functions(paths[p]).back()] = 1;
       for (const std::uint32_t function : paths.functions(paths[p])) {
-        if (function != paths.functions(paths[p]).front()) inner_[function] = 1;
         through_[function] += mostly ? std::max(grown, paths[p].peak) : grown;
         if (!mostly) beside_[function] += std::max(0.0, paths[p].peak - grown);
       }
@@ -82,8 +79,10 @@ class Walk {
       view.own_path({StackId{stack}, 1}, own);
       for (const std::uint32_t function : own) ++all[function];
     }
-    for (const GrowthPath& path : paths_.all()) {
-      for (const std::uint32_t function : paths_.functions(path)) lost[function] += path.rows;
+    for (const GrowthRow& row : paths_.report().rows) {
+      if (row.value.baseline == 0 && row.value.current == 0) continue;
+      view.own_path(paths_.report().stacks[row.key], own);
+      for (const std::uint32_t function : own) ++lost[function];
     }
     for (std::size_t function = 0; function < beside_.size(); ++function) {
       const double healthy = std::max(0.0, all[function] - lost[function]);
@@ -230,7 +229,7 @@ class Walk {
       std::uint32_t heart = 0;
       for_each_function(rest_, [&](std::uint32_t function) {
         const double score = cover_[function] * purity(function) * purity(function);
-        if (cover_[function] < kLeastShare * weights_.all || inner_[function] == 0) return;
+        if (cover_[function] < kLeastShare * weights_.all) return;
         if (score < most || (score == most && function > heart)) return;
         most = score;
         covered = cover_[function];
@@ -344,12 +343,11 @@ class Walk {
 
   const GrowthPaths& paths_;
   const Weights& weights_;
-  std::vector<double> through_;      ///< per function: of paths that have to be explained
-  std::vector<double> beside_;       ///< and of all others
-  std::vector<double> grown_;        ///< per function: growth that has to be explained
-  std::vector<double> cover_;        ///< per function, while for_each_function() visits
-  std::vector<double> depth_;        ///< weighed distance to the allocation, while best_function() runs
-  std::vector<std::uint8_t> inner_;  ///< per function: has a caller or allocates itself; else it only begins stacks
+  std::vector<double> through_;  ///< per function: of paths that have to be explained
+  std::vector<double> beside_;   ///< and of all others
+  std::vector<double> grown_;    ///< per function: growth that has to be explained
+  std::vector<double> cover_;    ///< per function, while for_each_function() visits
+  std::vector<double> depth_;    ///< weighed distance to the allocation, while best_function() runs
   std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, double>> callers_of_;  ///< of heavy ones: growth
   std::vector<std::uint8_t> claimed_;  ///< per path: in a part already
   std::vector<std::uint32_t> rest_;

@@ -15,6 +15,7 @@ class Floor(unittest.TestCase):
         done = subprocess.run([sys.executable, str(HERE / "score"), "--snapdiff", os.environ["SNAPDIFF"], "--as", "json"],
                               check=True, capture_output=True)
         report = json.loads(done.stdout)
+        self.assertEqual([(r["case"], wrong) for r in report["cases"] for wrong in r["foreign"]], [], "first culprits that no user wrote")
         first = {r["case"]: r["leak"]["first"] for r in report["cases"] if "leak" in r}
         for case, least in floor["first"].items():
             words = ("wrong", "step away", "right")

@@ -156,7 +156,8 @@ def add_leaks(plan, form, rng, rate, program, heap):
         kind = plan.kind if i == 0 and plan.kind != "seconds" else rng.choice(("linear", "irregular"))
         program.leak(kind, spread if i == 0 or spread == "main" else rng.choice(SPREADS), growth * part / sum(parts))
     if form.leaks_only:
-        program.harmless("one_off", heap * 0.1)
+        # All bytes of these lists are lost: where the series is short, what was lost once must be less than the leak.
+        program.harmless("one_off", growth / len(parts) * rng.uniform(0.02, 0.3) if plan.n in SHORT else heap * 0.1)
         program.harmless("constant", heap * 0.1)
         return
     if plan.n in SHORT:  # one difference cannot tell a leak from a larger load, so the leak is the largest growth here
@@ -169,7 +170,8 @@ def add_leaks(plan, form, rng, rate, program, heap):
             program.harmless(what, heap * log_uniform(rng, 0.01, 0.4))
         if rng.random() < 0.3:
             program.replaced(heap * log_uniform(rng, 0.02, 0.3))
-    program.background(max(heap * 0.1, heap - growth) * rng.uniform(0.4, 1))
+    # Two snapshots show one step: what came by chance must be less than the leak, or nobody could tell them apart.
+    program.background(max(heap * 0.1, heap - growth) * rng.uniform(0.4, 1), growth / len(parts) * 0.3 if plan.n == 2 else math.inf)
 
 
 def quiet(plan, rng, program, heap):

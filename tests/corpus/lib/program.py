@@ -1,5 +1,6 @@
 """A made-up program as stacks: shared handlers, a leak below them, and harmless neighbours that rise, fall and wander."""
 import dataclasses
+import math
 
 from lib import shapes
 from lib.heap import Site, cohorts_of_levels
@@ -85,8 +86,9 @@ class Program:
         self.add(leaf + (function,) + (self.language.own(),) + a, old, nbytes * old[-1], "replaced", size=size)
         self.add(leaf + (function,) + (self.language.own(),) + b, [1.0001 - x for x in old], nbytes * 0.8, "replaced", size=size)
 
-    def background(self, nbytes):
-        """Healthy callers: some bytes through every handler and every wrapper, nearly level."""
+    def background(self, nbytes, most_growth=math.inf):
+        """Healthy callers: some bytes through every handler and every wrapper, nearly level. What would grow by more
+        than `most_growth` bytes from the first snapshot to the last shrinks instead."""
         rng = self.rng
         paths = [handler for handler in self.handlers] + [rng.choice(self.handlers) for _ in range(rng.randint(3, 12))]
         weights = [rng.paretovariate(1.2) for _ in paths]
@@ -96,6 +98,8 @@ class Program:
                 leaf += (self.wrappers[i % len(self.wrappers)],)
             what = rng.choice(("constant", "constant", "churn", "slow_turnover"))
             levels, turnover = self.levels(shapes.HARMLESS[what])
+            if levels[-1] - levels[0] > most_growth * max(levels) * sum(weights) / (nbytes * weight):
+                levels = levels[::-1]
             function = self.language.own() if rng.random() < 0.8 else None
             own = (function,) if function else ()
             self.add(leaf + own + handler[::-1], levels, nbytes * weight / sum(weights), what, turnover, last=False)

@@ -19,10 +19,12 @@ TEST_CASE("frame kinds: names of standard libraries, runtimes and frameworks") {
   for (const char* name :
        {"std::vector<int>::push_back(int&&)", "void std::__introsort_loop<int*>(int*)", "runtime.mallocgc",
         "java.util.HashMap.put", "alloc::vec::Vec<T>::reserve", "<alloc::string::String as core::clone::Clone>::clone",
-        "at::_ops::mul_Tensor::call(at::Tensor const&)", "[B", "byte[]", "[Ljava.lang.String;", "System.String"})
+        "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem", "at::_ops::mul_Tensor::call(at::Tensor const&)",
+        "[B", "byte[]", "[Ljava.lang.String;", "System.String"})
     CHECK(is_library(name));
-  for (const char* name : {"main", "stdlib_user", "std_cache_fill", "com.acme.Session", "[Lcom.acme.Session;",
-                           "Acme.Order", "img::Worker::convolve", "main.leak", "runtime_config_load"})
+  for (const char* name :
+       {"main", "stdlib_user", "std_cache_fill", "com.acme.Session", "[Lcom.acme.Session;", "Acme.Order",
+        "<svc::Order as core::clone::Clone>::clone", "img::Worker::convolve", "main.leak", "runtime_config_load"})
     CHECK(!is_library(name));
 }
 

@@ -70,6 +70,12 @@ TEST_CASE("culprits: a wrapper that healthy code calls too is no name") {
   CHECK(names_of(story_of(told(before, after)).culprits) == Names{"keep_request"});
 }
 
+TEST_CASE("culprits: a function that says it allocates for others is no name, though nobody else calls it") {
+  const GrowthReport r = told("", row("main;serve;keep_request;xmalloc", 800, 8));
+  REQUIRE(names_of(story_of(r).culprits) == Names{"keep_request"});
+  CHECK(story_of(r).culprits[0].via == "xmalloc");
+}
+
 TEST_CASE("culprits: of a function that two callers grow through, the one that brings nearly all is named") {
   const auto after = [](int cache, int strings) {
     return row("main;leak_cache;alloc_block", 240'000 + cache, 6) +

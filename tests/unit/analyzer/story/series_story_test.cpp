@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -136,6 +137,14 @@ TEST_CASE("story: below eight snapshots nothing has a verdict's word") {
   CHECK(names_of(story_of(trend).culprits) == Names{"leak"});
   CHECK(story_of(trend).culprits[0].verdict.word.empty());
   CHECK(!story_of(trend).judged);
+}
+
+TEST_CASE("story: below eight snapshots what climbs steadily comes before what scatters by more") {
+  const TrendReport trend = told_series(5, [](std::size_t i) {
+    constexpr std::array<long long, 5> kScatter = {4'560'640, 6'531'840, 5'094'400, 6'689'920, 7'674'560};
+    return row("main;serve;collect", kScatter[i], 10) + row("main;leak", 200'000 * static_cast<long long>(i + 1), 10);
+  });
+  CHECK(names_of(story_of(trend).culprits) == Names{"leak", "collect"});
 }
 
 TEST_CASE("story: a series that levels off has no GROWING culprit") {
