@@ -218,6 +218,8 @@ std::string foreign_kind(std::string_view head) {
   if (is_cpu_profile(head)) return "a legacy CPU profile (time, not memory)";
   if (std::string json = json_kind(head); !json.empty()) return json;
   if (is_bytehound(head)) return "a bytehound recording; `bytehound server` shows it, heaptrack records what is read";
+  if (head.starts_with("reading file \"") && head.find("please wait, this might take some time") != head.npos)
+    return "the output of heaptrack_print without a list of stacks; give the recording (heaptrack.NAME.PID.zst)";
   if (is_tar(head)) return "a tar archive; unpack it first";
   if (is_pickle(head)) return "a Python pickle";
   if (is_fast_serialization(head)) return "a .NET gcdump or trace; `dotnet-gcdump report` makes of it what is read";
@@ -231,8 +233,6 @@ std::string mistaken_kind(std::string_view head) {
   if (is_perfetto(head)) return "a perfetto trace; `traceconv profile` makes of heapprofd's what is read";
   const std::string_view start = head.substr(0, 4096);
   const auto has = [start](std::string_view words) { return start.find(words) != std::string_view::npos; };
-  if (start.starts_with("reading file \"") && has("please wait, this might take some time"))
-    return "the output of heaptrack_print; give the recording itself (heaptrack.NAME.PID.zst)";
   if (is_julia_allocations(start))
     return "what Julia allocated in each line (--track-allocation), not what is alive; "
            "`Profile.take_heap_snapshot()` writes what is read";

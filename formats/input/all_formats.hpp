@@ -9,7 +9,7 @@ extern const Format kPprof, kOtlp;                                              
 extern const Format kGperftools, kJemalloc, kGoText, kGoHeapDump, kJavaHeapz, kSymbolized;     // heap_text
 extern const Format kTorchCuda, kTorchHtml, kTorchJson, kTorchTimeline, kTorchProfile;         // torch_cuda
 extern const Format kTrackerLines;                                                             // tracker_lines
-extern const Format kHeaptrack;                                                                // heaptrack
+extern const Format kHeaptrack, kHeaptrackPrint;                                               // heaptrack
 extern const Format kMassif, kMsPrint, kDhat;                                                  // valgrind
 extern const Format kTracemalloc, kTracemallocText;                                            // tracemalloc
 extern const Format kMetricLog;                                                                // metric_log

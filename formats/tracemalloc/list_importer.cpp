@@ -183,26 +183,13 @@ bool is_blank_or_indented(std::string_view line) { return line.empty() || line.f
 class Lists {
  public:
   void take(std::string_view text, std::uint64_t offset) {
-    const StatisticLine line = parse_line(text);
-    switch (line.kind) {
-      case LineKind::other:
-        // A heading, or anything else that a program prints; source text and blank lines are inside lists.
-        in_stack_ = in_stack_ && is_blank_or_indented(text);
-        separated_ = separated_ || !is_blank_or_indented(text);
-        break;
-      case LineKind::damaged:
-        damaged_.add(Severity::data_loss, "lines of a list that could not be read, left out", offset);
-        in_stack_ = false;
-        break;
-      case LineKind::frame:
-        if (in_stack_) list_.add_frame(line);
-        break;
-      case LineKind::rest:
-      case LineKind::total:
-        separated_ = !list_.add_below(line) || separated_;
-        in_stack_ = false;
-        break;
-      default: take_entry(line, offset);
+    std::vector<StatisticLine> frames;
+    StatisticLine shown = take_shown(text, frames);
+    if (shown.kind == LineKind::other) return take_line(parse_line(text), text, offset);
+    for (separated_ = true; shown.kind != LineKind::other; shown = take_shown(text, frames)) {
+      take_line(shown, text, offset);
+      if (frames.size() < 2 || !in_stack_) continue;
+      for (const StatisticLine& frame : frames) list_.add_frame(frame);
     }
   }
 
@@ -226,6 +213,29 @@ class Lists {
   bool empty() const { return snapshots_.empty(); }
 
  private:
+  void take_line(const StatisticLine& line, std::string_view text, std::uint64_t offset) {
+    switch (line.kind) {
+      case LineKind::other:
+        // A heading, or anything else that a program prints; source text and blank lines are inside lists.
+        in_stack_ = in_stack_ && is_blank_or_indented(text);
+        separated_ = separated_ || !is_blank_or_indented(text);
+        break;
+      case LineKind::damaged:
+        damaged_.add(Severity::data_loss, "lines of a list that could not be read, left out", offset);
+        in_stack_ = false;
+        break;
+      case LineKind::frame:
+        if (in_stack_) list_.add_frame(line);
+        break;
+      case LineKind::rest:
+      case LineKind::total:
+        separated_ = !list_.add_below(line) || separated_;
+        in_stack_ = false;
+        break;
+      default: take_entry(line, offset);
+    }
+  }
+
   void take_entry(const StatisticLine& line, std::uint64_t offset) {
     in_stack_ = false;
     const std::int64_t before = line.count - line.count_growth;
@@ -273,8 +283,11 @@ Match sniff_text(std::string_view head) {
   std::string_view line;
   bool after_blocks = false;
   std::size_t ranked = 0;
+  std::vector<StatisticLine> frames;
   while (text::take_line(rest, line)) {
-    const LineKind kind = parse_line(line).kind;
+    std::string_view shown = line;
+    LineKind kind = take_shown(shown, frames).kind;
+    if (kind == LineKind::other) kind = parse_line(line).kind;
     if (kind == LineKind::statistic || kind == LineKind::difference) return Match::certain;
     if (kind == LineKind::frame && after_blocks) return Match::certain;
     // One such line alone may be anything.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <string>
 
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
@@ -201,7 +202,50 @@ StatisticLine below_ranked(std::string_view text) {
   return out;
 }
 
+/// "<Frame filename='app.py' lineno=9>"
+bool take_shown_frame(Cursor& at, StatisticLine& out) {
+  if (!at.take("<Frame filename=") || at.at_end()) return false;
+  const std::string end = std::string(1, at.peek()) + " lineno=";
+  at.take(at.peek());
+  out.file = at.rest().substr(0, at.rest().find(end));
+  out.kind = LineKind::frame;
+  std::int64_t line = 0;
+  if (!at.take(out.file) || !at.take(end) || !at.takes("%>", line)) return false;
+  if (line > std::numeric_limits<std::int32_t>::max()) return false;
+  out.line = static_cast<std::int32_t>(line);
+  return true;
+}
+
 }  // namespace
+
+StatisticLine take_shown(std::string_view& text, std::vector<StatisticLine>& frames) {
+  frames.clear();
+  const std::optional<std::string_view> shown = behind(text, "<Statistic");
+  if (!shown) return {};
+  text = *shown;
+  Cursor at(text);
+  StatisticLine out;
+  out.kind = LineKind::damaged;
+  const bool difference = at.take("Diff");
+  if (!at.take(" traceback=<Traceback (")) return out;
+  do {
+    if (!take_shown_frame(at, frames.emplace_back())) return out;
+  } while (at.takes(",? ?") && !at.take(")"));
+  Count all, size, count;
+  SignedCount size_growth, count_growth;
+  at.takes(" total_nframe=%", all);
+  if (difference ? !at.takes("> size=% (%) count=% (%)>", size, size_growth, count, count_growth)
+                 : !at.takes("> size=% count=%>", size, count))
+    return out;
+  out = frames.back();
+  out.kind = difference ? LineKind::difference : LineKind::statistic;
+  out.size.value = size.value;
+  out.count = count.value;
+  out.size_growth.value = size_growth.value;
+  out.count_growth = count_growth.value;
+  text = at.rest();
+  return out;
+}
 
 StatisticLine parse_line(std::string_view text) {
   text = trimmed_right(text);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "formats/text/quantity.hpp"
 
@@ -33,5 +34,10 @@ struct StatisticLine {
 
 /// Views point into `text`. A line with a number of 2^62 or more is read as damaged, or as no line of a list.
 StatisticLine parse_line(std::string_view text);
+
+/// The next of the statistics that a line holds as Python shows a list of them, and takes it off `text`:
+/// "<StatisticDiff traceback=<Traceback (<Frame filename='app.py' lineno=9>,)> size=64 (+64) count=1 (+1)>". `frames`
+/// are those of its traceback, oldest first; the line is that of the newest. Kind other: there is none.
+StatisticLine take_shown(std::string_view& text, std::vector<StatisticLine>& frames);
 
 }  // namespace snapdiff::formats::tracemalloc

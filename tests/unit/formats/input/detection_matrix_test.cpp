@@ -50,7 +50,7 @@ const std::map<std::string, std::vector<std::string>>& expected() {
       {"guppy", {"guppy"}},
       {"heapprofile", {"v8-heapprofile"}},
       {"heaptimeline", {"v8-heapsnapshot"}},
-      {"heaptrack", {"heaptrack", "folded-stacks"}},
+      {"heaptrack", {"heaptrack", "heaptrack-print", "folded-stacks"}},
       {"java_heapz", {"java-heapz", "pprof-text"}},
       {"jdk-flight-recording", {"jfr", "jvm-histogram"}},
       {"jemalloc", {"jemalloc", "jemalloc-stats"}},

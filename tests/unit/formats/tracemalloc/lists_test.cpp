@@ -86,6 +86,29 @@ TEST_CASE("tracemalloc-text: lines of every kind") {
   CHECK(parse_line("src/my app.py:9: size=5 B, count=1, average=5 B").file == "src/my app.py");
 }
 
+TEST_CASE("tracemalloc-text: lists as Python shows them, without a line each") {
+  // print(snapshot.compare_to(old, "lineno")), and statistics("traceback") of Python 3.9 and later.
+  const std::string text =
+      "[<StatisticDiff traceback=<Traceback (<Frame filename='a.py' lineno=40>,)> size=64000 (+640) count=1000 (+1)>, "
+      "<StatisticDiff traceback=<Traceback (<Frame filename=\"it's.py\" lineno=9>,)> size=0 (-528) count=0 (-3)>]\n"
+      "then\n"
+      "[<Statistic traceback=<Traceback (<Frame filename='main.py' lineno=1>, <Frame filename='a.py' lineno=2>) "
+      "total_nframe=2> size=7 count=1>]\n";
+  const std::vector<Snapshot> all = read_all(text);
+  REQUIRE(all.size() == 3);
+  CHECK(sums(all[0]) == std::map<std::string, Sum>{{"a.py:40", {999, 63'360, 0}}, {"it's.py:9", {3, 528, 0}}});
+  CHECK(sums(all[1]) == std::map<std::string, Sum>{{"a.py:40", {1000, 64'000, 0}}, {"it's.py:9", {0, 0, 1}}});
+  CHECK(sums(all[2]) == std::map<std::string, Sum>{{"a.py:2;main.py:1", {1, 7, 0}}});
+  const std::string line = text.substr(0, text.find('\n'));
+  for (std::size_t size = 0; size < line.size() - 2; ++size) {
+    CAPTURE(size);
+    std::vector<StatisticLine> frames;
+    std::string_view rest = std::string_view(line).substr(0, size);
+    const LineKind kind = formats::tracemalloc::take_shown(rest, frames).kind;
+    CHECK((size > line.find(">, <") ? kind == LineKind::difference : kind != LineKind::difference));
+  }
+}
+
 TEST_CASE("tracemalloc-text: what looks like a line and is none is left out and told, not guessed") {
   const auto text = GENERATE(values<std::string>({
       "a.py:9: size=5 B",
