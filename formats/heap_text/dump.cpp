@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <utility>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"

@@ -1,6 +1,4 @@
 #include <limits>
-#include <string>
-#include <unordered_map>
 
 #include "formats/heap_text/dump.hpp"
 #include "formats/input/all_formats.hpp"

@@ -1,9 +1,7 @@
 #include "formats/heap_text/signature.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 
 #include "formats/input/cpu_profile.hpp"
 #include "formats/text/log_lines.hpp"

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"

@@ -1,7 +1,5 @@
 #include "formats/hprof/classes.hpp"
 
-#include <algorithm>
-
 namespace snapdiff::formats::hprof {
 
 std::uint32_t ClassTable::row_of(std::uint64_t id) {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <vector>
 
 #include "formats/input/read_failure.hpp"

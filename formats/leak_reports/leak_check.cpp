@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 
 #include "analyzer/base/concat.hpp"
 #include "formats/input/read_failure.hpp"

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "analyzer/base/rest_row.hpp"
 #include "formats/input/all_formats.hpp"

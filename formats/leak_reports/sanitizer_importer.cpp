@@ -2,7 +2,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "analyzer/base/rest_row.hpp"
 #include "formats/input/all_formats.hpp"

@@ -1,6 +1,5 @@
 #include "formats/memray/memray_recording.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "analyzer/base/number_text.hpp"

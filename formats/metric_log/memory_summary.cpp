@@ -3,7 +3,6 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "formats/metric_log/log_session.hpp"

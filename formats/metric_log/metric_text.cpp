@@ -1,7 +1,6 @@
 #include "formats/metric_log/metric_text.hpp"
 
 #include <charconv>
-#include <cstring>
 #include <map>
 #include <system_error>
 

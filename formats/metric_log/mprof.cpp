@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "formats/input/byte_window.hpp"
 #include "formats/input/read_failure.hpp"

@@ -1,6 +1,5 @@
 #include "formats/pickle/memo.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 

@@ -3,8 +3,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"

@@ -1,6 +1,5 @@
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"

@@ -1,6 +1,5 @@
 #include "formats/tracemalloc/statistic_line.hpp"
 
-#include <array>
 #include <limits>
 #include <string>
 

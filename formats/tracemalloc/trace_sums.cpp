@@ -1,7 +1,6 @@
 #include "formats/tracemalloc/trace_sums.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "formats/input/type_row.hpp"
 #include "formats/tracemalloc/python_frames.hpp"

@@ -1,6 +1,5 @@
 #include "formats/tracker_lines/open_snapshot.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "formats/tracker_lines/row_table.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "formats/input/read_failure.hpp"

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -1,5 +1,4 @@
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "formats/input/read_failure.hpp"
 
