@@ -19,6 +19,12 @@ if(SNAPDIFF_QUICK_BUILD)
   # header's. Of larger compilations more is inlined, where g++ 12 sees overruns that are not there (bug 105329).
   target_compile_options(snapdiff_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage
     -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+  # From 128 MB on, g++ looks again and again for memory to reuse: a twelfth of the time of forty sources together. From
+  # 500 MB on the largest compilation (diff, 1.1 GB) takes no more memory than before, others 100 MB.
+  if(NOT SNAPDIFF_TESTS)
+    target_compile_options(snapdiff_options INTERFACE
+      "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=500000>")
+  endif()
 endif()
 # A program that answers in milliseconds pays for each page of code that is mapped: what nobody calls is left out.
 if(NOT SNAPDIFF_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
