@@ -21,6 +21,7 @@ std::string failure_section(const Postmortem& report) {
                     ".</p>\n<p class=\"note\">" + safe(document::failure_line(o, kGlyphs)) +
                     "</p>\n<dl class=\"findings\">\n";
   for (const document::Fact& fact : document::failure_facts(o, kGlyphs)) {
+    if (fact.text == o.sentence) continue;  // is above
     out += "<dt>" + fact.label + "</dt><dd>" + safe(bounded(fact.text, 2000));
     if (!fact.meaning.empty()) out += " <span class=\"via\">" + safe(fact.meaning) + "</span>";
     out += "</dd>\n";
