@@ -103,9 +103,9 @@ bool one_frame_each(const GrowthReport& report, const std::vector<Culprit>& culp
   });
 }
 
-/// Of types the user's own come first. Then growing culprits, by gravity; of stacks of one frame own code before
-/// libraries; then by the pace that their bands leave for sure. What does not climb is ordered by its later growth: a
-/// load ends, a leak continues.
+/// Of types the user's own come first. Growing culprits come next, by gravity; of stacks of one frame own code before
+/// libraries. The others are ordered by their later growth, because a load ends and a leak continues, and where no
+/// snapshots show it by the pace that their bands leave for sure.
 void order(const Evidence& evidence, std::vector<Culprit>& culprits) {
   const bool types = evidence.paths.are_types();
   const bool own_first = one_frame_each(evidence.paths.report(), culprits);
@@ -115,11 +115,9 @@ void order(const Evidence& evidence, std::vector<Culprit>& culprits) {
     if (trend::climbs(a.verdict) || trend::climbs(b.verdict)) {
       const int x = document::gravity(a.verdict.word), y = document::gravity(b.verdict.word);
       if (x != y) return x > y;
-      if (own_first && a.own != b.own) return a.own;
-    } else if (evidence.judge.is_judged()) {
-      return later_growth(a) > later_growth(b);
+      return own_first && a.own && !b.own;
     }
-    return sure_pace(a) > sure_pace(b);
+    return evidence.judge.is_judged() ? later_growth(a) > later_growth(b) : sure_pace(a) > sure_pace(b);
   });
 }
 
