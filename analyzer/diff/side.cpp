@@ -117,6 +117,8 @@ Status summarise(Side& side, const Summary& how) {
   if (uncertain) side.variance.reserve(rows);
   if (how.keep_rows) side.entry_of_row.assign(rows, Side::kNoEntry);
 
+  // A list that leaves rows out and has one of 0 says that it was 0; a row that is not there may have been anything.
+  const bool lists_zeros = !side.ref.snapshot->facts.complete && columns.half_units != nullptr;
   bool fits = true;
   for (std::size_t row = 0; row < rows;) {
     const std::size_t first = row;
@@ -132,6 +134,7 @@ Status summarise(Side& side, const Summary& how) {
         is_unknown = true;
         empty = false;
       }
+      empty = empty && !lists_zeros;
       if (values[row] == 0 && row_count == 0) continue;
       empty = false;
       fits &= checked_add(value, values[row], value) && checked_add(count, row_count, count);

@@ -24,13 +24,15 @@ using text::Quantity;
 constexpr std::string_view kCommand = "Debuggee command was: ";
 constexpr std::size_t kMostFrames = 65'536;  // of one stack, as of a recording
 
-/// "758.40K" at the beginning of `text`, which loses it: powers of 1000.
+/// "758.40K", of heaptrack 1.0 "758.40KB", at the beginning of `text`, which loses it: powers of 1000.
 std::optional<Quantity> take_bytes(std::string_view& text) {
   text::Decimal number;
   const std::size_t end = text::parse_decimal(text, 0, number);
-  if (end == 0 || end == text.size()) return std::nullopt;
-  const std::optional<Quantity> bytes = text::scale(number, text::size_unit(text.substr(end, 1), true));
-  text.remove_prefix(end + 1);
+  if (end == 0) return std::nullopt;
+  std::size_t behind = end;
+  while (behind < text.size() && text::is_letter(text[behind])) ++behind;
+  const std::optional<Quantity> bytes = text::scale(number, text::size_unit(text.substr(end, behind - end), true));
+  text.remove_prefix(behind);
   return bytes;
 }
 

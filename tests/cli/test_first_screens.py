@@ -107,6 +107,15 @@ class FirstScreens(CliTest):
         out = self.screen("trend", *sorted(glob.glob(os.path.join(SOURCE, "tests", "real", "cases", "go-pond-groups", "leak", "*"))))
         self.assertRegex(out, r"times +snapshots were taken at uneven times: judged by their order\n")
 
+    def test_a_line_that_is_new_in_a_printed_comparison_grew_from_nothing(self):
+        """compare_to() of tracemalloc prints all of it as growth: "nothing changed" was said, and "not listed before"."""
+        one = self.write("a.txt", "a.py:40: size=62.5 KiB (+62.5 KiB), count=1000 (+1000), average=64 B\n"
+                                  "b.py:9: size=528 B (+428 B), count=3 (+2), average=176 B\n")
+        out = self.screen(one)
+        self.assertRegex(out, r"^in use +100 B . 63\.0 KiB  \(\+62\.9 KiB")
+        self.assertRegex(out, r"\nNEW +a\.py:40  \+62\.5 KiB")
+        self.assertNotIn("not listed", out)
+
     def test_less_reserved_than_in_use_is_no_figure(self):
         out = self.screen("top", os.path.join(DATA, "torch_cuda", "mosaic-random-output.pickle"))
         self.assertIn("2.10 GiB at the peak", out)

@@ -78,6 +78,11 @@ TEST_CASE("heaptrack-print: stacks that are not merged, without totals") {
   CHECK(rows(read_one(print(), text)) == Rows{{"grow()@a.cpp:3 < main@a.cpp:9", "2500000 50000"}});
 }
 
+TEST_CASE("heaptrack-print: units as version 1.0 wrote them") {
+  const std::string text = "MEMORY LEAKS\n1.20MB leaked over 7 calls from\ngrow()\n\ntotal memory leaked: 1.20MB\n";
+  CHECK(rows(read_one(print(), text)) == Rows{{"grow()", "1200000 5000"}});
+}
+
 TEST_CASE("heaptrack-print: disguises, several reports, cuts") {
   check_disguises(print(), kReport);
   CHECK(read_ok(print(), kReport + kReport).size() == 2);
