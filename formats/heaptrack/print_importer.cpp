@@ -132,7 +132,7 @@ class PrintedList {
     facts().sampling = Sampling::exact;
     facts().format_detail = what == What::leak ? "printed leaks" : "printed, at the peak";
     facts().complete = false;
-    if (total) add_rest(*total, sum_, builder_.pseudo_stack(kBelowThreshold));
+    if (total) add_rest(*total, sum_);
     return builder_.finish();
   }
 
@@ -148,18 +148,19 @@ class PrintedList {
     callers_ = {};
   }
 
+  /// What the listed callers of a leaf leave over came from callers that are unknown.
   void close_entry() {
-    if (entry_) add_rest(*entry_, parts_, builder_.stack(leaf_.frames(builder_)));
+    if (entry_ && parts_.value == 0) add_row(builder_.stack(leaf_.frames(builder_)), *entry_);
+    if (entry_ && parts_.value != 0) add_rest(*entry_, parts_);
     entry_.reset();
     leaf_ = {};
     parts_ = {};
   }
 
   /// What `whole` says beyond `listed`, as far as that is more than was rounded off.
-  void add_rest(Quantity whole, Quantity listed, StackId stack) {
-    const std::int64_t half_unit = whole.half_unit + listed.half_unit;
-    const Quantity rest{whole.value - listed.value, listed.value == 0 ? whole.half_unit : half_unit};
-    if (listed.value == 0 || rest.value > half_unit) add_row(stack, rest);
+  void add_rest(Quantity whole, Quantity listed) {
+    const Quantity rest{whole.value - listed.value, whole.half_unit + listed.half_unit};
+    if (rest.value > rest.half_unit) add_row(builder_.pseudo_stack(kBelowThreshold), rest);
   }
 
   void add_row(StackId stack, Quantity bytes) {
@@ -238,8 +239,11 @@ class PrintedReports final : public text::ReportLog {
   std::string command_;
 };
 
+/// The list of calls comes first, and may be longer than a head.
 Match sniff_print(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) { return heading_of(line).has_value(); }));
+  return certain_if(text::any_line_of(head, [](std::string_view line) {
+    return line == "MOST CALLS TO ALLOCATION FUNCTIONS" || heading_of(line).has_value();
+  }));
 }
 
 }  // namespace
