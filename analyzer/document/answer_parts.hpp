@@ -10,7 +10,8 @@
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/story.hpp"
 
-/// What reports say beside their tables, once for all forms. Texts may hold names of inputs: forms make them printable.
+/// Texts that reports print beside their tables, worded once for all forms. A text may hold names of inputs: each form
+/// makes it printable.
 namespace snapdiff::document {
 
 /// The gravest first, else in their order.
@@ -32,10 +33,10 @@ std::vector<Fact> failure_facts(const OutOfMemory& failure, const NumberGlyphs& 
 /// "+7.12 MiB, +17 596 objects over 13 snapshots, 68 min; the net hides ....": the line below the headline.
 Prose answer_figures(const Story& story);
 
-/// Below the culprits: coverage, what levelled off, what would hold less, why there is no verdict. May be empty.
+/// The remarks below the culprits: coverage, stacks that levelled off, advice, the reason for no verdict. May be empty.
 Prose answer_remarks(const Story& story);
 
-/// The lists of a story with their titles, without empty ones: what was freed, the culprits, what a peak holds.
+/// The lists of a story with their titles, without empty ones: freed stacks, culprits, parts of a peak.
 struct CulpritList {
   std::string_view title;
   std::span<const Culprit> culprits;

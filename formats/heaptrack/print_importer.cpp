@@ -14,7 +14,6 @@
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -26,14 +25,10 @@ constexpr std::size_t kMostFrames = 65'536;  // of one stack, as of a recording
 
 /// "758.40K", of heaptrack 1.0 "758.40KB", at the beginning of `text`, which loses it: powers of 1000.
 std::optional<Quantity> take_bytes(std::string_view& text) {
-  text::Decimal number;
-  const std::size_t end = text::parse_decimal(text, 0, number);
-  if (end == 0) return std::nullopt;
-  std::size_t behind = end;
-  while (behind < text.size() && text::is_letter(text[behind])) ++behind;
-  const std::optional<Quantity> bytes = text::scale(number, text::size_unit(text.substr(end, behind - end), true));
-  text.remove_prefix(behind);
-  return bytes;
+  const text::Measure measure = text::measure_at(text, 0, 0);
+  if (measure.number_end == 0) return std::nullopt;
+  text.remove_prefix(measure.end);
+  return text::scale(measure.number, text::size_unit(measure.unit, true));
 }
 
 enum class What : std::uint8_t { peak, leak };
@@ -169,8 +164,8 @@ class PrintedList {
   }
 
   static void count(Quantity bytes, Quantity& sum) {
-    if (!checked_add(sum.value, bytes.value, sum.value) || !checked_add(sum.half_unit, bytes.half_unit, sum.half_unit))
-      fail(ErrorCode::limit, "sum over the stacks is beyond 2^63-1, expected it to fit in 64 bits");
+    add_to(sum.value, bytes.value, "sum over the stacks is");
+    add_to(sum.half_unit, bytes.half_unit, "sum over the stacks is");
   }
 
   SnapshotBuilder builder_;
@@ -215,8 +210,8 @@ class PrintedReports final : public text::ReportLog {
   }
 
   void finish() override {
-    if (leaks_ && peak_) leaks_->facts().counters.push_back({"peak", peak_->value, "bytes", false});
     if (leaks_) {
+      if (peak_) leaks_->facts().counters.push_back({"peak", peak_->value, "bytes", false});
       take(*leaks_, What::leak, leaked_);
     } else if (peaks_) {
       take(*peaks_, What::peak, peak_);

@@ -23,7 +23,7 @@ constexpr double kMostPlotGrowth = 130;  // of a page without a table
 constexpr std::size_t kLines = 4;
 constexpr std::size_t kAlsoLines = 10;
 constexpr std::size_t kMostModuleLines = 4;
-constexpr std::size_t kMostInList = 10, kLeastInList = 5;  // of a list: what a peak holds are at most ten
+constexpr std::size_t kMostInList = 10, kLeastInList = 5;  // rows of a list; a peak has at most ten parts
 
 /// "filter.cc:5  (std::vector<float>)".
 std::string place_text(const Culprit& culprit) {
@@ -79,7 +79,7 @@ Block culprit_block(const Culprit& culprit, Typesetter& type) {
           }};
 }
 
-/// What the next block begins `below` its last line.
+/// `below`: points from its last line to the first one of the next block.
 Block text_block(const Prose& text, Typesetter& type, const TextStyle& style, Color color, double below,
                  std::size_t most = kLines, double x = kLeft) {
   std::vector<ProseLine> lines = wrap_prose(text, type, style, kRight - x, most);
@@ -194,7 +194,7 @@ void plan_answer(ComparisonPages& pages, const std::string& question, const std:
     room = kBottom - 6 - kAnswerTop - plot_room - kBelowPlot;
     for (const Block& block : blocks) room -= block.height;
   }
-  // What a peak holds is in the list: little of it, or nothing, grew.
+  // A peak without culprits has its parts in the list, and hardly any growth for a table.
   const snapdiff::Story& says = told(story.overall);
   if (says.peak == nullptr || !says.culprits.empty()) pages.table = stack_table(story, room);
   const bool has_table = !pages.table.rows.empty();
