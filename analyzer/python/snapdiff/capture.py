@@ -54,7 +54,7 @@ class _Capture:
 
 
 def _without_ours(module: Any, snapshot: Any, root: Optional[str]) -> Any:
-    """The snapshot without what taking it allocated, and without the frames from the file `root` on.
+    """The snapshot without what taking snapshots allocated, and without the frames from the file `root` on.
 
     A trace is (domain, bytes, frames with the leaf first, depth): filter_traces() would build objects of each, at a
     hundred times the cost."""
@@ -62,7 +62,7 @@ def _without_ours(module: Any, snapshot: Any, root: Optional[str]) -> Any:
     kept = []
     for trace in snapshot.traces._traces:
         frames = trace[2]
-        if frames[0][0] in ours:
+        if frames[0][0] in ours or any(frame[0] == __file__ for frame in frames):
             continue
         if root is not None:
             frames = next((frames[:i] for i, frame in enumerate(frames) if frame[0] == root), frames)
