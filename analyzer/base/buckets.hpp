@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -22,12 +23,16 @@ class Buckets {
     for_each_block(rows_, [&](std::size_t block, std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) ++at_[block * buckets_ + bucket_of(row)];
     });
-    std::uint32_t next = 0;
-    for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
-      begin_[bucket] = next;
-      for (std::size_t at = bucket; at < at_.size(); at += buckets_) next += std::exchange(at_[at], next);
+    std::vector<std::uint32_t> next(buckets_ + 1, 0);
+    for (std::size_t block = 0; block < at_.size(); block += buckets_) {
+      for (std::size_t bucket = 0; bucket < buckets_; ++bucket) next[bucket + 1] += at_[block + bucket];
     }
-    begin_[buckets_] = next;
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    begin_ = next;
+    for (std::size_t block = 0; block < at_.size(); block += buckets_) {
+      for (std::size_t bucket = 0; bucket < buckets_; ++bucket)
+        next[bucket] += std::exchange(at_[block + bucket], next[bucket]);
+    }
   }
 
   /// Rows of a bucket are at begin(bucket) .. begin(bucket + 1) - 1.

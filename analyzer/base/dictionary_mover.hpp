@@ -17,19 +17,23 @@ namespace snapdiff {
 ///   FunctionId function(StringId name, StringId system_name, StringId file, std::int32_t start_line)
 ///   FrameId frame(const FrameSpec&, const Hash128&)
 ///   LabelSetId labels(std::vector<Label>)
-/// Where `from` has grown, grow() says so; both must outlive the mover.
+/// Where `from` has grown, grow() says so; both must outlive the mover. `frames`: numbers of frames that `to` has
+/// already, kUnknown for the others.
 template <class Target>
 class DictionaryMover {
  public:
-  DictionaryMover(const Dictionary& from, Target& to)
+  static constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
+
+  DictionaryMover(const Dictionary& from, Target& to, std::vector<std::uint32_t> frames = {})
       : from_(from),
         to_(to),
         strings_(from.strings.size(), kUnknown),
         modules_(from.modules.size(), kUnknown),
         functions_(from.functions.size(), kUnknown),
-        frames_(from.frames.size(), kUnknown),
+        frames_(std::move(frames)),
         label_sets_(from.labels.size(), kUnknown) {
     strings_[0] = modules_[0] = functions_[0] = label_sets_[0] = 0;
+    frames_.resize(from.frames.size(), kUnknown);
   }
 
   void grow() {
@@ -79,8 +83,6 @@ class DictionaryMover {
   }
 
  private:
-  static constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
-
   template <class Id, class Move>
   static Id once(std::vector<std::uint32_t>& moved, Id id, Move move) {
     std::uint32_t& number = moved[index_of(id)];

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -50,7 +49,7 @@ class HashIndex {
   /// is_same(row, earlier_row).
   /// Returns the first row that is the same, for each row: the row itself where none is. Only first rows are found.
   template <class HashOf, class IsSame>
-  std::vector<std::uint32_t> add_all(std::size_t rows, HashOf hash_of, IsSame is_same);
+  LargeColumn<std::uint32_t> add_all(std::size_t rows, HashOf hash_of, IsSame is_same);
 
   /// Calls rename(row) for each row, on all cores: the number under which the row is found from now on.
   template <class Rename>
@@ -72,18 +71,6 @@ class HashIndex {
     std::uint32_t row;
     std::uint32_t tag;
   };
-  /// New slots are as they are in memory, until grow_to() fills all of them at once.
-  struct SlotPages : LargePages<Slot> {
-    template <class Other>
-    struct rebind {
-      using other = SlotPages;
-    };
-    template <class... From>
-    void construct(Slot* slot, From... from) {
-      if constexpr (sizeof...(From) > 0) ::new (static_cast<void*>(slot)) Slot{from...};
-    }
-  };
-  using Slots = std::vector<Slot, SlotPages>;
   // Keyed, since numbers can be chosen so that any fixed mix of them agrees in these bits.
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(keyed_hash(hash)); }
   std::size_t mask() const { return slots_.size() - 1; }
@@ -93,19 +80,15 @@ class HashIndex {
     slots_[i] = slot;
   }
   void grow_to(std::size_t size) {
-    Slots grown;
-    grown.reserve(size);
-    fill_on_all_cores(grown.data(), size * sizeof(Slot));
-    grown.resize(size);  // which writes nothing
-    std::memset(grown.data(), 0xff, size * sizeof(Slot));
-    static_assert(kAbsent == 0xffffffff);
-    const Slots old = std::exchange(slots_, std::move(grown));
+    LargeColumn<Slot> grown;
+    resize_on_all_cores(grown, size, {kAbsent, 0});
+    const LargeColumn<Slot> old = std::exchange(slots_, std::move(grown));
     for (const Slot& slot : old) {
       if (slot.row != kAbsent) place(slot);
     }
   }
 
-  Slots slots_;
+  LargeColumn<Slot> slots_;
   std::size_t used_ = 0;
 };
 
@@ -113,16 +96,16 @@ class HashIndex {
 // to one place, and a share fits into the cache. A row that finds its share full up to the end is placed afterwards;
 // so is any later row that is the same, because it finds the same slots full.
 template <class HashOf, class IsSame>
-std::vector<std::uint32_t> HashIndex::add_all(std::size_t rows, HashOf hash_of, IsSame is_same) {
+LargeColumn<std::uint32_t> HashIndex::add_all(std::size_t rows, HashOf hash_of, IsSame is_same) {
   reserve(rows);
-  std::vector<std::uint32_t> first(rows, 0);
+  LargeColumn<std::uint32_t> first, tag, order;
+  for (LargeColumn<std::uint32_t>* column : {&first, &tag, &order}) column->resize(rows);  // written below
   if (rows == 0) return first;
   constexpr int kMostShareBits = 7;
   const int slot_bits = std::countr_zero(slots_.size());
   const int share_bits = std::min(kMostShareBits, slot_bits - 1);
   const std::size_t shares = std::size_t{1} << share_bits;
   const std::size_t share_size = slots_.size() / shares;
-  std::vector<std::uint32_t> tag(rows), order(rows);
   for_each_block(rows, [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) tag[row] = tag_of(hash_of(static_cast<std::uint32_t>(row)));
   });

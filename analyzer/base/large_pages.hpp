@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -46,15 +47,6 @@ inline void fill_on_all_cores(const void* memory, std::size_t size) {
   });
 }
 
-/// Appends values to `column` until it has `size` of them.
-template <class T, class Allocator>
-void resize_on_all_cores(std::vector<T, Allocator>& column, std::size_t size, const T& value = {}) {
-  const std::size_t old = column.size();
-  column.reserve(size);
-  if (size > old) fill_on_all_cores(column.data() + old, (size - old) * sizeof(T));
-  column.resize(size, value);
-}
-
 /// For tables that are read at random places: in pages of 4 KiB each look costs a walk of the page tables too.
 template <class T>
 struct LargePages {
@@ -79,5 +71,43 @@ struct LargePages {
   }
   bool operator==(const LargePages& /*other*/) const { return true; }
 };
+
+/// Memory of a column whose new values are written afterwards: std::vector would write them first, on one core.
+template <class T>
+struct UnwrittenPages : LargePages<T> {
+  template <class Other>
+  struct rebind {
+    using other = UnwrittenPages<Other>;
+  };
+  template <class... From>
+  void construct(T* place, From... from) {
+    if constexpr (sizeof...(From) > 0) ::new (static_cast<void*>(place)) T{from...};
+  }
+};
+
+/// A column of a million rows, to be resized by resize_on_all_cores(): its own resize() leaves new values unwritten.
+template <class T>
+using LargeColumn = std::vector<T, UnwrittenPages<T>>;
+
+/// Appends values to `column` until it has `size` of them.
+template <class T, class Allocator>
+void resize_on_all_cores(std::vector<T, Allocator>& column, std::size_t size, const T& value = {}) {
+  const std::size_t old = column.size();
+  column.reserve(size);
+  if (size > old) fill_on_all_cores(column.data() + old, (size - old) * sizeof(T));
+  column.resize(size, value);
+}
+template <class T>
+void resize_on_all_cores(LargeColumn<T>& column, std::size_t size, const T& value = {}) {
+  const std::size_t old = column.size();
+  column.reserve(size);
+  column.resize(size);
+  if (size <= old) return;
+  for_each_block(size - old, [&](std::size_t, std::size_t begin, std::size_t end) {
+    T* const added = column.data() + old;
+    fill_soon(added + begin, (end - begin) * sizeof(T));
+    std::fill(added + begin, added + end, value);
+  });
+}
 
 }  // namespace snapdiff

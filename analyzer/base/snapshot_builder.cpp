@@ -308,7 +308,7 @@ std::vector<StackId> SnapshotBuilder::stacks(std::size_t count, const ReadStacks
       table.frame[at] = none.front();
     }
   }
-  const std::vector<std::uint32_t> first = stacks_.add_all(
+  const LargeColumn<std::uint32_t> first = stacks_.add_all(
       count, [&](std::uint32_t stack) { return keyed_hash(hash[stack]); },
       [&](std::uint32_t a, std::uint32_t b) { return hash[a] == hash[b]; });
 

@@ -1,9 +1,14 @@
 #include "analyzer/diff/build_match.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+
+#include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 
 namespace snapdiff::diff {
 namespace {
@@ -128,24 +133,55 @@ void salt_identities(Side& side, const std::vector<std::uint32_t>& class_of_modu
 
 }  // namespace
 
+namespace {
+
+/// Frames of a side that shows few, ascending: to look through all of the dictionary would take longer.
+std::optional<std::vector<std::uint32_t>> list_few(const Side& side, const Dictionary& dictionary) {
+  std::size_t frames = 0;
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) frames += side.frames(entry).size;
+  if (frames >= dictionary.frames.size() / 8) return std::nullopt;
+  std::vector<std::uint32_t> some;
+  some.reserve(frames);
+  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
+    for (const FrameId frame : side.frames(entry).frames()) some.push_back(static_cast<std::uint32_t>(index_of(frame)));
+  }
+  std::sort(some.begin(), some.end());
+  some.erase(std::unique(some.begin(), some.end()), some.end());
+  return some;
+}
+
+/// Numbers of the frames whose count is not 0.
+template <class Counts>
+std::vector<std::uint32_t> numbers_of(const Counts& counts) {
+  std::vector<std::uint32_t> some;
+  some.reserve(counts.size() - static_cast<std::size_t>(std::count(counts.begin(), counts.end(), 0)));
+  for (std::uint32_t frame = 0; frame < counts.size(); ++frame) {
+    if (counts[frame] != 0) some.push_back(frame);
+  }
+  return some;
+}
+
+}  // namespace
+
 UsedFrames UsedFrames::of(const Side& side, const Dictionary& dictionary) {
-  return UsedFramesInTurn().of(side, dictionary);
+  if (auto few = list_few(side, dictionary)) return {0, *std::move(few)};
+  LargeColumn<std::uint8_t> used;
+  resize_on_all_cores(used, dictionary.frames.size());
+  for_each_block(side.stack.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t entry = begin; entry < end; ++entry) {
+      for (const FrameId frame : side.frames(entry).frames()) {
+        const std::atomic_ref<std::uint8_t> mark(used[index_of(frame)]);
+        if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
+      }
+    }
+  });
+  return {0, numbers_of(used)};
 }
 
 UsedFrames UsedFramesInTurn::of(const Side& side, const Dictionary& dictionary) {
-  std::size_t frames = 0;
-  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) frames += side.frames(entry).size;
-  std::vector<std::uint32_t> some;
-  if (frames < dictionary.frames.size() / 8) {  // to look through all of the dictionary would take longer
+  if (auto few = list_few(side, dictionary)) {
     last_ = nullptr;
-    some.reserve(frames);
-    for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
-      for (const FrameId frame : side.frames(entry).frames())
-        some.push_back(static_cast<std::uint32_t>(index_of(frame)));
-    }
-    std::sort(some.begin(), some.end());
-    some.erase(std::unique(some.begin(), some.end()), some.end());
-    return {0, std::move(some)};
+    return {0, *std::move(few)};
   }
   constexpr std::uint32_t kOneLess = 0xffffffff;
   const SideColumn<StackId> none;
@@ -163,11 +199,7 @@ UsedFrames UsedFramesInTurn::of(const Side& side, const Dictionary& dictionary) 
     }
   }
   last_ = &side;
-  some.reserve(uses_.size() - static_cast<std::size_t>(std::count(uses_.begin(), uses_.end(), 0U)));
-  for (std::uint32_t frame = 0; frame < uses_.size(); ++frame) {
-    if (uses_[frame] != 0) some.push_back(frame);
-  }
-  return {0, std::move(some)};
+  return {0, numbers_of(uses_)};
 }
 
 void UsedFramesInTurn::count(const Side& side, std::size_t entry, std::uint32_t by) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <utility>
 
 #include "analyzer/base/concat.hpp"
 #include "analyzer/base/hash_index.hpp"
@@ -18,6 +19,12 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+std::vector<std::uint32_t> joined(const std::vector<std::vector<std::uint32_t>>& blocks) {
+  std::vector<std::uint32_t> all;
+  for (const std::vector<std::uint32_t>& block : blocks) all.insert(all.end(), block.begin(), block.end());
+  return all;
+}
+
 /// Numbers of stacks, equal where the stacks show equal frames: one for each stack of each dictionary, then one for
 /// each entry of a side with identities of its own.
 class EqualStacks {
@@ -28,17 +35,17 @@ class EqualStacks {
       begin_of_dictionary_.push_back(next);
       next += seen->fate.size();
     }
-    const std::size_t stacks = next;
+    stacks_ = next;
     for (const Side& side : c.sides) {
       begin_of_side_.push_back(next);
       next += side.salted.size();
     }
     size_ = next;
-    if (c.seen.size() == 1 && size_ == stacks) {
+    if (c.seen.size() == 1 && size_ == stacks_) {
       find_equal(*c.seen.front());
       return;
     }
-    std::vector<Hash128> identity;
+    LargeColumn<Hash128> identity;
     resize_on_all_cores(identity, size_);
     for (std::size_t d = 0; d < c.seen.size(); ++d) {
       const SeenStacks& seen = *c.seen[d];
@@ -56,6 +63,8 @@ class EqualStacks {
   }
 
   std::size_t size() const { return size_; }
+  /// Of all dictionaries.
+  std::size_t stack_count() const { return stacks_; }
   /// No two entries of one side are equal.
   bool all_differ() const { return first_.empty(); }
   std::size_t number(const Comparison& c, std::size_t s, std::size_t entry) const {
@@ -70,92 +79,141 @@ class EqualStacks {
   void find_equal(const SeenStacks& seen) {
     if (seen.of_shown_frames.empty()) return;
     const std::span<const Hash128> whole = seen.of_all_frames;
-    const std::vector<Hash128>& shown = seen.of_shown_frames;
-    resize_on_all_cores(first_, size_);
-    std::vector<std::uint32_t> shortened;
-    HashIndex index;  // of the first shortened one of each identity
-    for (std::uint32_t s = 0; s < size_; ++s) {
-      first_[s] = s;
-      if (shown[s] == whole[s]) continue;
-      shortened.push_back(s);
-      first_[s] = index.find(shown[s].low, [&](std::uint32_t other) { return shown[other] == shown[s]; });
-      if (first_[s] != HashIndex::kAbsent) continue;
-      first_[s] = s;
-      index.insert(shown[s].low, s);
-    }
-    for_each_block(size_, [&](std::size_t, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto s = static_cast<std::uint32_t>(i);
-        if (shown[s] != whole[s]) continue;
-        const std::uint32_t other = index.find(whole[s].low, [&](std::uint32_t o) { return shown[o] == whole[s]; });
-        if (other != HashIndex::kAbsent) first_[std::max(s, other)] = std::min(s, other);
+    const std::span<const Hash128> shown = seen.of_shown_frames;
+    std::vector<std::vector<std::uint32_t>> blocks(blocks_of(size_));
+    for_each_block(size_, [&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t s = begin; s < end; ++s) {
+        if (shown[s] != whole[s]) blocks[block].push_back(static_cast<std::uint32_t>(s));
       }
     });
-    for (const std::uint32_t s : shortened) first_[s] = first_[first_[s]];
+    const std::vector<std::uint32_t> shortened = joined(blocks);
+    const auto identity = [&](std::uint32_t i) { return shown[shortened[i]]; };
+    HashIndex index;
+    const LargeColumn<std::uint32_t> first = index.add_all(
+        shortened.size(), [&](std::uint32_t i) { return identity(i).low; },
+        [&](std::uint32_t a, std::uint32_t b) { return identity(a) == identity(b); });
+    resize_on_all_cores(first_, size_);
+    for_each_block(size_, [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t s = begin; s < end; ++s) first_[s] = static_cast<std::uint32_t>(s);
+    });
+    for_each_block(size_, [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t stack = begin; stack < end; ++stack) {
+        const auto s = static_cast<std::uint32_t>(stack);
+        if (shown[s] != whole[s]) continue;
+        const std::uint32_t i = index.find(whole[s].low, [&](std::uint32_t o) { return identity(o) == whole[s]; });
+        if (i != HashIndex::kAbsent) first_[std::max(s, shortened[i])] = std::min(s, shortened[i]);
+      }
+    });
+    for_each_block(shortened.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (first[i] != i) first_[shortened[i]] = first_[shortened[first[i]]];
+      }
+    });
   }
 
   std::vector<std::size_t> begin_of_dictionary_, begin_of_side_;
-  std::size_t size_ = 0;
-  std::vector<std::uint32_t> first_;  // by number; empty where all differ
+  std::size_t stacks_ = 0, size_ = 0;
+  LargeColumn<std::uint32_t> first_;  // by number; empty where all differ
+};
+
+/// Which entries of one side are the first of their number. Threads that each take a block of entries make one unit of
+/// a number, whatever their order.
+class FirstEntries {
+ public:
+  FirstEntries(const Comparison& c, const EqualStacks& equal, std::size_t s) : all_(equal.all_differ()) {
+    if (all_) return;
+    resize_on_all_cores(first_, equal.size(), kNone);
+    for_each_block(c.sides[s].stack.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+      for (std::size_t entry = begin; entry < end; ++entry) {
+        const std::atomic_ref<std::uint32_t> first(first_[equal.number(c, s, entry)]);
+        std::uint32_t known = first.load(std::memory_order_relaxed);
+        while (entry < known &&
+               !first.compare_exchange_weak(known, static_cast<std::uint32_t>(entry), std::memory_order_relaxed)) {
+        }
+      }
+    });
+  }
+  bool is_first(std::size_t number, std::size_t entry) const { return all_ || first_[number] == entry; }
+
+ private:
+  bool all_;                          // no two entries are equal
+  LargeColumn<std::uint32_t> first_;  // entry, by number
 };
 
 /// Makes units of the entries of one side that are equal to none before, in their order.
-void make_units(Comparison& c, const EqualStacks& equal, std::vector<std::uint32_t>& unit_of_number, std::size_t s) {
+void make_units(Comparison& c, const EqualStacks& equal, const FirstEntries& entries,
+                LargeColumn<std::uint32_t>& unit_of_number, std::size_t s) {
   const Side& side = c.sides[s];
-  const std::size_t known = c.values.size();
-  std::vector<std::uint32_t> added;  // entries
-  for (std::size_t entry = 0; entry < side.stack.size(); ++entry) {
-    std::uint32_t& unit = unit_of_number[equal.number(c, s, entry)];
-    if (unit != kNone) continue;
-    unit = static_cast<std::uint32_t>(known + added.size());
-    added.push_back(static_cast<std::uint32_t>(entry));
-  }
-  resize_on_all_cores(c.values, known + added.size());
-  resize_on_all_cores(c.frames, known + added.size());
-  resize_on_all_cores(c.side, known + added.size(), static_cast<std::uint32_t>(s));
-  resize_on_all_cores(c.stack, known + added.size());
-  for_each_block(added.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      c.frames[known + i] = side.frames(added[i]);
-      c.stack[known + i] = side.stack[added[i]];
+  const auto is_new = [&](std::size_t number, std::size_t entry) {
+    return entries.is_first(number, entry) && unit_of_number[number] == kNone;
+  };
+  std::vector<std::size_t> next(blocks_of(side.stack.size()), 0);  // unit, of each block
+  for_each_block(side.stack.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    std::size_t count = 0;
+    for (std::size_t entry = begin; entry < end; ++entry) count += is_new(equal.number(c, s, entry), entry) ? 1U : 0U;
+    next[block] = count;
+  });
+  std::size_t units = c.values.size();
+  for (std::size_t& unit : next) units += std::exchange(unit, units);
+  resize_on_all_cores(c.values, units);
+  resize_on_all_cores(c.frames, units);
+  resize_on_all_cores(c.side, units, static_cast<std::uint32_t>(s));
+  resize_on_all_cores(c.stack, units);
+  for_each_block(side.stack.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    std::size_t unit = next[block];
+    for (std::size_t entry = begin; entry < end; ++entry) {
+      const std::size_t number = equal.number(c, s, entry);
+      if (!is_new(number, entry)) continue;
+      unit_of_number[number] = static_cast<std::uint32_t>(unit);
+      c.frames[unit] = side.frames(entry);
+      c.stack[unit] = side.stack[entry];
+      ++unit;
     }
   });
 }
 
 /// Adds the entries of one side to their units.
-Status add_values(Comparison& c, const EqualStacks& equal, const std::vector<std::uint32_t>& unit_of_number,
-                  std::size_t s) {
+Status add_values(Comparison& c, const EqualStacks& equal, const FirstEntries& entries,
+                  const LargeColumn<std::uint32_t>& unit_of_number, std::size_t s) {
   const Side& side = c.sides[s];
-  const std::size_t entries = side.stack.size();
   const bool first = s == 0;
   const bool last = s + 1 == c.sides.size();
   std::vector<std::uint32_t>& unit_of_entry = c.unit_of_entry[s];
   unit_of_entry.clear();
-  resize_on_all_cores(unit_of_entry, entries);
+  resize_on_all_cores(unit_of_entry, side.stack.size());
+  const auto add = [&](std::size_t entry) {
+    UnitValue& sum = c.values[unit_of_entry[entry]];
+    const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
+    bool fits = true;
+    if (first) {
+      fits &= checked_add(sum.value.baseline, side.value[entry], sum.value.baseline) &&
+              checked_add(sum.objects.baseline, objects, sum.objects.baseline);
+    }
+    if (last) {
+      fits &= checked_add(sum.value.current, side.value[entry], sum.value.current) &&
+              checked_add(sum.objects.current, objects, sum.objects.current);
+    }
+    if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
+    return fits;
+  };
   std::atomic<bool> all_fit = true;
-  const auto add = [&](std::size_t, std::size_t begin, std::size_t end) {
+  std::vector<std::vector<std::uint32_t>> again(blocks_of(side.stack.size()));
+  for_each_block(side.stack.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
     bool fits = true;
     for (std::size_t entry = begin; entry < end; ++entry) {
-      const std::uint32_t u = unit_of_number[equal.number(c, s, entry)];
-      unit_of_entry[entry] = u;
-      UnitValue& sum = c.values[u];
-      const std::int64_t objects = side.objects.empty() ? 0 : side.objects[entry];
-      if (first) {
-        fits &= checked_add(sum.value.baseline, side.value[entry], sum.value.baseline) &&
-                checked_add(sum.objects.baseline, objects, sum.objects.baseline);
+      const std::size_t number = equal.number(c, s, entry);
+      unit_of_entry[entry] = unit_of_number[number];
+      if (entries.is_first(number, entry)) {
+        fits &= add(entry);
+      } else {
+        again[block].push_back(static_cast<std::uint32_t>(entry));
       }
-      if (last) {
-        fits &= checked_add(sum.value.current, side.value[entry], sum.value.current) &&
-                checked_add(sum.objects.current, objects, sum.objects.current);
-      }
-      if ((first || last) && !side.variance.empty()) sum.variance += side.variance[entry];
     }
     if (!fits) all_fit = false;
-  };
-  if (equal.all_differ()) {
-    for_each_block(entries, add);
-  } else {
-    add(0, 0, entries);  // entries of one unit may stand anywhere
+  });
+  c.repeated[s] = joined(again);
+  for (const std::uint32_t entry : c.repeated[s]) {
+    if (!add(entry)) all_fit = false;
   }
   if (all_fit) return ok();
   return beyond_64_bits("sum of " + c.metric + " over equal stacks");
@@ -169,12 +227,18 @@ Status join_equal(Comparison& c) {
   c.stack.clear();
   const EqualStacks equal(c);
   c.unit_of_entry.resize(c.sides.size());
-  std::vector<std::uint32_t> unit_of_number;
+  c.repeated.resize(c.sides.size());
+  c.values.reserve(equal.stack_count());
+  c.frames.reserve(equal.stack_count());
+  c.side.reserve(equal.stack_count());
+  c.stack.reserve(equal.stack_count());
+  LargeColumn<std::uint32_t> unit_of_number;
   resize_on_all_cores(unit_of_number, equal.size(), kNone);
   // Newest first, so that a unit is represented by its newest entry.
   for (std::size_t s = c.sides.size(); s-- > 0;) {
-    make_units(c, equal, unit_of_number, s);
-    if (Status added = add_values(c, equal, unit_of_number, s); !added) return added;
+    const FirstEntries entries(c, equal, s);
+    make_units(c, equal, entries, unit_of_number, s);
+    if (Status added = add_values(c, equal, entries, unit_of_number, s); !added) return added;
   }
   return ok();
 }
@@ -366,7 +430,7 @@ Status read_sides(const Dictionaries& dictionaries, Comparison& c, Builds& build
   std::vector<Status> done(sides, ok());
   builds.used.resize(sides);
   builds.facts.resize(sides);
-  const auto read_side = [&](std::size_t s, UsedFramesInTurn& in_turn) {
+  const auto read_side = [&](std::size_t s, UsedFramesInTurn* in_turn) {
     Side& side = c.sides[s];
     const Visibility& visibility = *c.dictionaries[side.dictionary];
     side.seen = c.seen[side.dictionary].get();
@@ -375,14 +439,16 @@ Status read_sides(const Dictionaries& dictionaries, Comparison& c, Builds& build
     if (sides == 1) return;
     // Stacks that hold nothing any more would say of files what a store, which shares its dictionary, does not say.
     const bool all = side.stack.size() + 1 == visibility.dictionary().stacks.size();
-    builds.used[s] = all ? UsedFrames::all_of(visibility.dictionary()) : in_turn.of(side, visibility.dictionary());
+    const Dictionary& d = visibility.dictionary();
+    builds.used[s] = all ? UsedFrames::all_of(d) : in_turn == nullptr ? UsedFrames::of(side, d) : in_turn->of(side, d);
     builds.facts[s] = build_facts(*side.ref.snapshot, builds.used[s]);
   };
   constexpr std::size_t kShares = 8;
   const std::size_t shares = std::min(kShares, sides);
   for_each_parallel(shares, dictionaries.samples, [&](std::size_t share) {
     UsedFramesInTurn in_turn;
-    for (std::size_t s = sides * share / shares; s < sides * (share + 1) / shares; ++s) read_side(s, in_turn);
+    for (std::size_t s = sides * share / shares; s < sides * (share + 1) / shares; ++s)
+      read_side(s, sides > shares ? &in_turn : nullptr);
   });
   for (Status& status : done) {
     if (!status) return std::move(status);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/numbered_frames.hpp"
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/own_functions.hpp"
@@ -29,7 +30,7 @@ struct UnitValue {
 
 /// What sampling blurs in the growth of two snapshots of one process: find_since_baseline().
 struct SinceBaseline {
-  std::vector<double> variance;  ///< by unit
+  LargeColumn<double> variance;  ///< by unit
   double total = 0;              ///< of the total: units, unattributed and filtered
 };
 
@@ -59,12 +60,13 @@ struct Comparison {
   std::vector<std::unique_ptr<const SeenStacks>> seen;  ///< of each dictionary
   std::vector<Side> sides;
 
-  std::vector<VisibleFrames> frames;  ///< of a representative, from the latest side that has one
-  std::vector<std::uint32_t> side;    ///< which side that is
-  std::vector<StackId> stack;
-  std::vector<UnitValue> values;
+  LargeColumn<VisibleFrames> frames;  ///< of a representative, from the latest side that has one
+  LargeColumn<std::uint32_t> side;    ///< which side that is
+  LargeColumn<StackId> stack;
+  LargeColumn<UnitValue> values;
   std::vector<MatchTier> tier;                            ///< none unless in both the first and the last side
   std::vector<std::vector<std::uint32_t>> unit_of_entry;  ///< per side
+  std::vector<std::vector<std::uint32_t>> repeated;  ///< per side, ascending: entries whose unit an earlier one has
 
   /// Set by rebuild::Rebuilds: row_of_unit[u] is the unit that stands for u's row, u itself mostly.
   /// Empty when every unit is a row.

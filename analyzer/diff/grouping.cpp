@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -208,25 +209,34 @@ std::vector<std::uint32_t> order_units(const Comparison& c) {
 
 Grouped by_stack(const Comparison& c, const SeriesOf& series, Adder& adder) {
   Grouped g;
-  std::vector<std::uint32_t> order, row_of_unit(c.unit_count());
-  for (std::uint32_t u = 0; u < c.unit_count(); ++u) {
-    if (c.row_of(u) != u) continue;
-    row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
-    g.unit.push_back(u);
-  }
   g.sorted = c.row_of_unit.empty();
-  if (g.sorted) order = order_units(c);
+  std::vector<std::uint32_t> order, row_of_unit;
+  if (g.sorted) {
+    g.unit.resize(c.unit_count());
+    std::iota(g.unit.begin(), g.unit.end(), 0U);
+    order = order_units(c);
+  } else {
+    row_of_unit.resize(c.unit_count());
+    for (std::uint32_t u = 0; u < c.unit_count(); ++u) {
+      if (c.row_of(u) != u) continue;
+      row_of_unit[u] = static_cast<std::uint32_t>(g.unit.size());
+      g.unit.push_back(u);
+    }
+  }
   if (g.unit.size() >= kParallelStacks) give_free_memory_back();  // of the sorting, and of how the sides were joined
   resize(g, g.unit.size(), c, series.wanted, false);
   if (g.sorted) {
-    for (std::uint32_t r = 0; r < order.size(); ++r) row_of_unit[order[r]] = r;
     add_units(c, order, g, adder);
   } else {
     for (std::size_t u = 0; u < c.unit_count(); ++u) row_of_unit[u] = row_of_unit[c.row_of(u)];
     add_merged_units(c, row_of_unit, g, adder);
   }
-  const auto row_of = [&](std::size_t u) { return row_of_unit[u]; };
   if (!series.wanted) return g;
+  if (g.sorted) {
+    row_of_unit.resize(c.unit_count());
+    for (std::uint32_t r = 0; r < order.size(); ++r) row_of_unit[order[r]] = r;
+  }
+  const auto row_of = [&](std::size_t u) { return row_of_unit[u]; };
   fill_series(c, g.series, adder, [&](Adder& own, std::size_t s) {
     for (std::size_t entry = 0; entry < c.unit_of_entry[s].size(); ++entry) {
       const std::size_t row = row_of(c.unit_of_entry[s][entry]);

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/comparison.hpp"
 
 namespace snapdiff::diff {
@@ -43,7 +46,7 @@ struct Allocated {
 
 /// By unit; and by identity what no unit's entry holds: stacks of which nothing lives on that side.
 struct Allocations {
-  std::vector<Allocated> of_unit;
+  LargeColumn<Allocated> of_unit;
   std::unordered_map<Hash128, Allocated> loose;
 };
 
@@ -53,25 +56,53 @@ void add_side(const Comparison& c, std::size_t s, const Column& allocations, All
   const SampleTable& samples = side.ref.snapshot->samples;
   const std::vector<std::int64_t>& live = side.columns.value->value;
   const bool rows_are_entries = side.stack.size() == samples.size() && side.variance.size() == samples.size();
-  std::size_t entry = 0;  // both in order of stacks
-  for (std::size_t row = 0; row < samples.size(); ++row) {
-    const StackId stack = samples.stack[row];
-    while (entry < side.stack.size() && side.stack[entry] < stack) ++entry;
-    const bool has_entry = entry < side.stack.size() && side.stack[entry] == stack;
-    const auto allocated = static_cast<double>(allocations.value[row]);
-    const auto value = static_cast<double>(live[row]);
-    if (allocated == 0 && value == 0) continue;
-    Allocated of_row;
-    (is_last ? of_row.last : of_row.first) = allocated;
-    (is_last ? of_row.live_last : of_row.live_first) = value;
-    of_row.variance = rows_are_entries ? side.variance[row] : row_variance(side, row);
-    if (has_entry) {
-      out.of_unit[c.unit_of_entry[s][entry]].add(of_row);
-      continue;
+  /// Rows that another block may add to as well.
+  struct Later {
+    std::vector<std::pair<std::size_t, Allocated>> of_unit;
+    std::vector<std::pair<StackId, Allocated>> loose;
+  };
+  std::vector<Later> later(blocks_of(samples.size()));
+  const auto end_of_stack = [&](std::size_t row) {  // rows of one stack belong to the block in which they begin
+    while (row > 0 && row < samples.size() && samples.stack[row] == samples.stack[row - 1]) ++row;
+    return row;
+  };
+  for_each_block(samples.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    std::size_t row = end_of_stack(begin);
+    end = end_of_stack(end);
+    if (row >= end) return;
+    const auto stacks = std::span(side.stack.begin(), side.stack.end());
+    auto entry = static_cast<std::size_t>(std::ranges::lower_bound(stacks, samples.stack[row]) - stacks.begin());
+    auto again = std::ranges::lower_bound(c.repeated[s], entry);
+    for (; row < end; ++row) {
+      const StackId stack = samples.stack[row];
+      while (entry < stacks.size() && stacks[entry] < stack) ++entry;
+      const auto allocated = static_cast<double>(allocations.value[row]);
+      const auto value = static_cast<double>(live[row]);
+      if (allocated == 0 && value == 0) continue;
+      Allocated of_row;
+      (is_last ? of_row.last : of_row.first) = allocated;
+      (is_last ? of_row.live_last : of_row.live_first) = value;
+      of_row.variance = rows_are_entries ? side.variance[row] : row_variance(side, row);
+      if (entry == stacks.size() || stacks[entry] != stack) {
+        later[block].loose.emplace_back(stack, of_row);
+        continue;
+      }
+      while (again != c.repeated[s].end() && *again < entry) ++again;
+      const std::size_t unit = c.unit_of_entry[s][entry];
+      if (again != c.repeated[s].end() && *again == entry) {
+        later[block].of_unit.emplace_back(unit, of_row);
+      } else {
+        out.of_unit[unit].add(of_row);
+      }
     }
-    const Fate fate = side.seen->fate[index_of(stack)];  // stacks that are not visible have no identity
-    const Hash128 together{0, static_cast<std::uint64_t>(fate)};
-    out.loose[fate == Fate::visible ? side.seen->identity(stack) : together].add(of_row);
+  });
+  for (const Later& block : later) {
+    for (const auto& [unit, of_row] : block.of_unit) out.of_unit[unit].add(of_row);
+    for (const auto& [stack, of_row] : block.loose) {
+      const Fate fate = side.seen->fate[index_of(stack)];  // stacks that are not visible have no identity
+      const Hash128 together{0, static_cast<std::uint64_t>(fate)};
+      out.loose[fate == Fate::visible ? side.seen->identity(stack) : together].add(of_row);
+    }
   }
 }
 
@@ -129,11 +160,11 @@ std::optional<SinceBaseline> find_since_baseline(const Comparison& c) {
   if (again || (!named && evidence < kFewStacksForProof)) return std::nullopt;
 
   SinceBaseline since;
-  since.variance.reserve(c.unit_count());
-  for (const Allocated& unit : all.of_unit) {
-    since.variance.push_back(variance_since(unit));
-    since.total += since.variance.back();
-  }
+  resize_on_all_cores(since.variance, c.unit_count());
+  for_each_block(c.unit_count(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t unit = begin; unit < end; ++unit) since.variance[unit] = variance_since(all.of_unit[unit]);
+  });
+  for (const double variance : since.variance) since.total += variance;
   for (const auto& [identity, stack] : all.loose) since.total += variance_since(stack);
   return since;
 }

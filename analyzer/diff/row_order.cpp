@@ -18,13 +18,17 @@ struct Run {
 
 /// Runs of several items with one key; the first item is number `first`.
 std::vector<Run> equal_runs(const std::vector<SortItem>& items, std::size_t first) {
+  std::vector<std::vector<Run>> blocks(blocks_of(items.size()));
+  for_each_block(items.size(), [&](std::size_t block, std::size_t begin, std::size_t last) {
+    for (std::size_t i = begin; i < last; ++i) {
+      if (i > 0 && items[i].key == items[i - 1].key) continue;
+      std::size_t end = i + 1;
+      while (end < items.size() && items[end].key == items[i].key) ++end;
+      if (end - i > 1) blocks[block].push_back({first + i, first + end});
+    }
+  });
   std::vector<Run> runs;
-  for (std::size_t begin = 0; begin < items.size();) {
-    std::size_t end = begin;
-    while (end < items.size() && items[end].key == items[begin].key) ++end;
-    if (end - begin > 1) runs.push_back({first + begin, first + end});
-    begin = end;
-  }
+  for (const std::vector<Run>& block : blocks) runs.insert(runs.end(), block.begin(), block.end());
   return runs;
 }
 
@@ -81,7 +85,9 @@ std::vector<std::uint32_t> order_rows(const RowKeys& keys,
   sort_items(items);
   std::vector<std::uint32_t> order;
   resize_on_all_cores(order, items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) order[i] = items[i].row;
+  for_each_block(items.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) order[i] = items[i].row;
+  });
   std::vector<Run> runs = equal_runs(items, 0);
   if (!keys.size.empty()) {
     std::vector<Run> left;

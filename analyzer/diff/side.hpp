@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/base/large_pages.hpp"
 #include "analyzer/diff/arena.hpp"
 #include "analyzer/diff/visibility.hpp"
 #include "snapdiff/growth.hpp"
@@ -27,10 +28,10 @@ enum class Fate : std::uint8_t { visible, unattributed, filtered };
 /// What the filters leave of each stack of a dictionary. Each is looked at once, however many
 /// snapshots hold it. All vectors by StackId; frames and identity mean something for visible ones.
 struct SeenStacks {
-  std::vector<Fate> fate;
-  std::vector<VisibleFrames> frames;
+  LargeColumn<Fate> fate;
+  LargeColumn<VisibleFrames> frames;
   std::span<const Hash128> of_all_frames;  ///< hashes of the dictionary's stacks
-  std::vector<Hash128> of_shown_frames;    ///< empty where every visible stack shows all its frames
+  LargeColumn<Hash128> of_shown_frames;    ///< empty where every visible stack shows all its frames
   std::vector<Arena<FrameId>> arenas;      ///< of frames where some in the middle of a stack are hidden
 
   /// Of the visible frames.

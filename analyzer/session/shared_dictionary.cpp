@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include "analyzer/base/buckets.hpp"
 #include "analyzer/base/dictionary_mover.hpp"
 #include "analyzer/base/large_pages.hpp"
 #include "analyzer/base/parallel.hpp"
@@ -52,30 +54,33 @@ template <class T>
 void reorder(std::vector<T>& values, const std::vector<std::uint32_t>& order) {
   if (values.empty()) return;
   std::vector<T> out;
-  out.reserve(values.size());
-  for (const std::uint32_t row : order) out.push_back(values[row]);
+  resize_on_all_cores(out, values.size());
+  for_each_block(order.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) out[i] = values[order[i]];
+  });
   values = std::move(out);
 }
 
 /// Sorts the rows by their stack, of which there are `stacks`, and by their labels.
 void sort_rows(SampleTable& samples, std::size_t stacks) {
+  const std::size_t rows = samples.size();
   const auto key = [&](std::size_t row) { return std::pair(samples.stack[row], samples.labels[row]); };
   std::size_t row = 1;
-  while (row < samples.size() && key(row - 1) <= key(row)) ++row;
-  if (row >= samples.size()) return;
-  std::vector<std::uint32_t> end(stacks + 1, 0), order(samples.size());
-  for (const StackId stack : samples.stack) ++end[index_of(stack) + 1];
-  for (std::size_t s = 1; s < end.size(); ++s) end[s] += end[s - 1];
-  for (row = 0; row < samples.size(); ++row)
-    order[end[index_of(samples.stack[row])]++] = static_cast<std::uint32_t>(row);
-  for (auto first = order.begin(); first != order.end();) {
-    auto last = first + 1;
-    while (last != order.end() && samples.stack[*last] == samples.stack[*first]) ++last;
-    if (last - first > 1) {
-      std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) { return samples.labels[a] < samples.labels[b]; });
-    }
-    first = last;
-  }
+  while (row < rows && key(row - 1) <= key(row)) ++row;
+  if (row >= rows) return;
+  const int together = std::max(9, static_cast<int>(std::bit_width(stacks)) - 11);  // at most 2048 buckets
+  const auto bucket_of = [&](std::size_t r) { return index_of(samples.stack[r]) >> together; };
+  const std::size_t buckets = (stacks >> together) + 1;
+  Buckets by_stack(rows, buckets);
+  std::vector<std::uint32_t> order;
+  resize_on_all_cores(order, rows);
+  by_stack.count(bucket_of);
+  by_stack.distribute(bucket_of,
+                      [&](std::size_t r, std::uint32_t place) { order[place] = static_cast<std::uint32_t>(r); });
+  for_each_parallel(buckets, rows, [&](std::size_t bucket) {
+    std::sort(order.begin() + by_stack.begin(bucket), order.begin() + by_stack.begin(bucket + 1),
+              [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  });
   reorder(samples.stack, order);
   reorder(samples.labels, order);
   for (Column& column : samples.columns) {
@@ -167,7 +172,10 @@ std::uint32_t SharedDictionary::find_stack(const Hash128& hash) const {
 }
 
 void SharedDictionary::take(Snapshot& snapshot) {
-  if (is_alone(snapshot)) move(snapshot, Known(snapshot.dictionary->stacks.size(), HashIndex::kAbsent));
+  if (!is_alone(snapshot)) return;
+  const Dictionary& d = *snapshot.dictionary;
+  move(snapshot, {std::vector<std::uint32_t>(d.stacks.size(), HashIndex::kAbsent),
+                  std::vector<std::uint32_t>(d.frames.size(), HashIndex::kAbsent)});
 }
 
 void SharedDictionary::adopt(Snapshot& snapshot) {
@@ -198,24 +206,31 @@ void SharedDictionary::adopt(Snapshot& snapshot) {
 
 std::optional<SharedDictionary::Known> SharedDictionary::know_most(const Dictionary& other) const {
   const Dictionary& d = *dictionary_;
-  for (std::size_t f = 0; f < other.frames.size(); ++f) {
-    const Hash128& hash = other.frames.hash[f];
-    const std::uint32_t here =
-        frames_.find(keyed_hash(hash), [&](std::uint32_t row) { return d.frames.hash[row] == hash; });
-    if (here == HashIndex::kAbsent) continue;
-    if (!same_frame(d, FrameId{here}, other, FrameId{static_cast<std::uint32_t>(f)})) return std::nullopt;
-  }
+  Known known;
+  resize_on_all_cores(known.frames, other.frames.size(), HashIndex::kAbsent);
+  std::atomic<bool> differ = false;
+  for_each_block(other.frames.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t f = begin; f < end && !differ; ++f) {
+      const Hash128& hash = other.frames.hash[f];
+      const std::uint32_t here =
+          frames_.find(keyed_hash(hash), [&](std::uint32_t row) { return d.frames.hash[row] == hash; });
+      if (here == HashIndex::kAbsent) continue;
+      if (!same_frame(d, FrameId{here}, other, FrameId{static_cast<std::uint32_t>(f)})) differ = true;
+      if (d.frames.offset[here] == other.frames.offset[f] && d.frames.flags[here] == other.frames.flags[f])
+        known.frames[f] = here;
+    }
+  });
+  if (differ) return std::nullopt;
   constexpr std::size_t kAhead = 16;
   const std::vector<Hash128>& hash = other.stacks.hash;
-  Known known;
-  resize_on_all_cores(known, hash.size());
+  resize_on_all_cores(known.stacks, hash.size());
   std::atomic<std::size_t> count = 0;
   for_each_block(hash.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
     std::size_t own = 0;
     for (std::size_t s = begin; s < end; ++s) {
       if (s + kAhead < end) stacks_.prefetch(keyed_hash(hash[s + kAhead]));
-      known[s] = find_stack(hash[s]);
-      own += known[s] != HashIndex::kAbsent ? 1U : 0U;
+      known.stacks[s] = find_stack(hash[s]);
+      own += known.stacks[s] != HashIndex::kAbsent ? 1U : 0U;
     }
     count += own;
   });
@@ -230,8 +245,8 @@ void SharedDictionary::take_if_alike(Snapshot& snapshot) {
   if (!known) return give_frames_back(snapshot);
   const StackTable& from = snapshot.dictionary->stacks;
   std::size_t frames = 0, stacks = 0;
-  for (std::size_t s = 0; s < known->size(); ++s) {
-    if ((*known)[s] != HashIndex::kAbsent) continue;
+  for (std::size_t s = 0; s < known->stacks.size(); ++s) {
+    if (known->stacks[s] != HashIndex::kAbsent) continue;
     frames += from.begin[s + 1] - from.begin[s];
     ++stacks;
   }
@@ -276,16 +291,28 @@ void SharedDictionary::give_frames_back(Snapshot& snapshot) const {
 
 void SharedDictionary::move(Snapshot& snapshot, Known known) {
   Rows rows(*this);
-  DictionaryMover<Rows> mover(*snapshot.dictionary, rows);
+  DictionaryMover<Rows> mover(*snapshot.dictionary, rows, std::move(known.frames));
   SampleTable& samples = snapshot.samples;
-  for (const StackId stack : samples.stack) {
-    std::uint32_t& here = known[index_of(stack)];
-    if (here == HashIndex::kAbsent) here = rows.stack(stack, snapshot.dictionary->stacks, mover);
+  std::vector<std::vector<StackId>> lacking(blocks_of(samples.size()));
+  for_each_block(samples.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      if (known.stacks[index_of(samples.stack[row])] == HashIndex::kAbsent)
+        lacking[block].push_back(samples.stack[row]);
+    }
+  });
+  for (const std::vector<StackId>& some : lacking) {
+    for (const StackId stack : some) {
+      std::uint32_t& here = known.stacks[index_of(stack)];
+      if (here == HashIndex::kAbsent) here = rows.stack(stack, snapshot.dictionary->stacks, mover);
+    }
   }
   for_each_block(samples.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) samples.stack[row] = StackId{known[index_of(samples.stack[row])]};
+    for (std::size_t row = begin; row < end; ++row)
+      samples.stack[row] = StackId{known.stacks[index_of(samples.stack[row])]};
   });
-  for (LabelSetId& labels : samples.labels) labels = mover.labels(labels);
+  if (snapshot.dictionary->labels.size() > 1) {
+    for (LabelSetId& labels : samples.labels) labels = mover.labels(labels);
+  }
   for (Mapping& mapping : snapshot.mappings) mapping.module = mover.module(mapping.module);
   // Rows are sorted by number, and the numbers are others now.
   sort_rows(samples, dictionary_->stacks.size());

@@ -39,8 +39,10 @@ class SharedDictionary : public HeldStacks {
 
  private:
   class Rows;
-  /// By stack of a dictionary: its number here, HashIndex::kAbsent where it is not here.
-  using Known = std::vector<std::uint32_t>;
+  /// By stack and by frame of a dictionary: its number here, HashIndex::kAbsent where it is not here.
+  struct Known {
+    std::vector<std::uint32_t> stacks, frames;
+  };
 
   std::uint32_t find_stack(const Hash128& hash) const;
   std::optional<Known> know_most(const Dictionary& other) const;

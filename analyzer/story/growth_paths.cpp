@@ -133,7 +133,7 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
     const std::uint32_t key = key_of(i);
     return std::span<const std::uint32_t>(blocks[key / kBlockRows]).subspan(places[key].begin, places[key].size);
   };
-  const std::vector<std::uint32_t> first = parted.table.add_all(
+  const LargeColumn<std::uint32_t> first = parted.table.add_all(
       parted.changed.size(), [&](std::uint32_t i) { return places[key_of(i)].hash; },
       [&](std::uint32_t a, std::uint32_t b) { return std::ranges::equal(path_of(a), path_of(b)); });
 
