@@ -116,28 +116,36 @@ class EqualStacks {
   LargeColumn<std::uint32_t> first_;  // by number; empty where all differ
 };
 
-/// Which entries of one side are the first of their number. Threads that each take a block of entries make one unit of
-/// a number, whatever their order.
+/// Which entries of a side are the first of their number. Threads that each take a block of entries make one unit of a
+/// number, whatever their order. Sides come newest first.
 class FirstEntries {
  public:
-  FirstEntries(const Comparison& c, const EqualStacks& equal, std::size_t s) : all_(equal.all_differ()) {
-    if (all_) return;
-    resize_on_all_cores(first_, equal.size(), kNone);
-    for_each_block(c.sides[s].stack.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+  FirstEntries(const Comparison& c, const EqualStacks& equal) : c_(c), equal_(equal) {
+    if (!equal.all_differ()) resize_on_all_cores(least_, equal.size(), std::numeric_limits<std::uint64_t>::max());
+  }
+  void look_at(std::size_t s) {
+    if (least_.empty()) return;
+    for_each_block(c_.sides[s].stack.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
       for (std::size_t entry = begin; entry < end; ++entry) {
-        const std::atomic_ref<std::uint32_t> first(first_[equal.number(c, s, entry)]);
-        std::uint32_t known = first.load(std::memory_order_relaxed);
-        while (entry < known &&
-               !first.compare_exchange_weak(known, static_cast<std::uint32_t>(entry), std::memory_order_relaxed)) {
+        const std::atomic_ref<std::uint64_t> least(least_[equal_.number(c_, s, entry)]);
+        std::uint64_t known = least.load(std::memory_order_relaxed);
+        while (place(s, entry) < known &&
+               !least.compare_exchange_weak(known, place(s, entry), std::memory_order_relaxed)) {
         }
       }
     });
   }
-  bool is_first(std::size_t number, std::size_t entry) const { return all_ || first_[number] == entry; }
+  bool is_first(std::size_t number, std::size_t s, std::size_t entry) const {
+    return least_.empty() || least_[number] == place(s, entry);
+  }
 
  private:
-  bool all_;                          // no two entries are equal
-  LargeColumn<std::uint32_t> first_;  // entry, by number
+  /// Less than that of any entry of the sides before, so that nothing has to be reset from one side to the next.
+  static std::uint64_t place(std::size_t s, std::size_t entry) { return std::uint64_t{s} << 32 | entry; }
+
+  const Comparison& c_;
+  const EqualStacks& equal_;
+  LargeColumn<std::uint64_t> least_;  // place, by number; empty where no two entries are equal
 };
 
 /// Makes units of the entries of one side that are equal to none before, in their order.
@@ -145,7 +153,7 @@ void make_units(Comparison& c, const EqualStacks& equal, const FirstEntries& ent
                 LargeColumn<std::uint32_t>& unit_of_number, std::size_t s) {
   const Side& side = c.sides[s];
   const auto is_new = [&](std::size_t number, std::size_t entry) {
-    return entries.is_first(number, entry) && unit_of_number[number] == kNone;
+    return entries.is_first(number, s, entry) && unit_of_number[number] == kNone;
   };
   std::vector<std::size_t> next(blocks_of(side.stack.size()), 0);  // unit, of each block
   for_each_block(side.stack.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
@@ -203,7 +211,7 @@ Status add_values(Comparison& c, const EqualStacks& equal, const FirstEntries& e
     for (std::size_t entry = begin; entry < end; ++entry) {
       const std::size_t number = equal.number(c, s, entry);
       unit_of_entry[entry] = unit_of_number[number];
-      if (entries.is_first(number, entry)) {
+      if (entries.is_first(number, s, entry)) {
         fits &= add(entry);
       } else {
         again[block].push_back(static_cast<std::uint32_t>(entry));
@@ -234,9 +242,10 @@ Status join_equal(Comparison& c) {
   c.stack.reserve(equal.stack_count());
   LargeColumn<std::uint32_t> unit_of_number;
   resize_on_all_cores(unit_of_number, equal.size(), kNone);
+  FirstEntries entries(c, equal);
   // Newest first, so that a unit is represented by its newest entry.
   for (std::size_t s = c.sides.size(); s-- > 0;) {
-    const FirstEntries entries(c, equal, s);
+    entries.look_at(s);
     make_units(c, equal, entries, unit_of_number, s);
     if (Status added = add_values(c, equal, entries, unit_of_number, s); !added) return added;
   }
