@@ -58,6 +58,7 @@ struct Column {
   Role role = Role::other;
   std::string name;        ///< of the counter, of the label
   std::uint64_t unit = 0;  ///< bytes of one; 0: not said
+  bool cumulative = false;
 };
 
 /// "memory.used [MiB]", "rss_mb", "Working Set (MB)".
@@ -74,6 +75,7 @@ Column column_of(std::string_view heading, bool decimal_units) {
   const Word* const word = find_word(words);
   if (!has_memory_word(words) && (word == nullptr || (out.unit == 0 && !word->alone))) return out;
   out.role = Role::memory;
+  out.cumulative = counts_up(words);
   std::replace(words.begin(), words.end(), ' ', '_');
   out.name = std::move(words);
   return out;
@@ -148,7 +150,7 @@ class CsvTable final : public Matcher {
             return false;
           }
           const bool says_unit = column.unit != 0 || is_letter(cells[i].back());
-          readings.push_back({column.name, says_unit ? "bytes" : "", *value, false});
+          readings.push_back({column.name, says_unit ? "bytes" : "", *value, column.cumulative});
           break;
         }
         case Role::time:

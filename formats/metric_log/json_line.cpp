@@ -56,6 +56,7 @@ struct Found {
   std::string unit;
   bool is_firm = false;
   bool has_unit = false;
+  bool cumulative = false;
   /// The counter that it is beside a firm one, and one without a unit where it has none itself. Alone it says too
   /// little.
   std::string_view with_others;
@@ -147,6 +148,7 @@ class JsonLine {
     Decimal number;
     const std::size_t end = parse_decimal(text, 0, number);
     if (end == 0 || found_.size() == kMostReadings) return;
+    if (key.starts_with('/') && key.find(':') != std::string::npos) return go_metric(key, number);
     Found one;
     one.parent = parent;
     one.words = words_of(key);
@@ -165,12 +167,29 @@ class JsonLine {
     if (one.name.empty() && one.with_others.empty()) return;
     const bool is_known = one.is_firm || !one.with_others.empty();
     const bool in_bytes = unit != 0 || (is_known && !number.has_point);
+    one.cumulative = counts_up(whole);
     one.unit = is_known && word->is_count ? "count" : in_bytes ? "bytes" : "";
     const std::optional<Quantity> quantity = scale(number, unit == 0 ? 1 : unit);
     if (!quantity) return;
     one.quantity = *quantity;
     one.has_unit = unit != 0;
     found_.push_back(std::move(one));
+  }
+
+  /// A name of Go's runtime/metrics says its unit: "/gc/heap/live:bytes".
+  void go_metric(const std::string& key, const Decimal& number) {
+    const std::string_view unit = std::string_view(key).substr(key.rfind(':') + 1);
+    const bool in_bytes = unit == "bytes";
+    const bool is_bound = key == "/gc/gomemlimit:bytes" || key == "/gc/heap/goal:bytes";
+    if ((!in_bytes && unit != "objects" && unit != "goroutines") || is_bound) return;
+    const std::optional<Quantity> quantity = scale(number, 1);
+    if (!quantity) return;
+    Found& one = found_.emplace_back();
+    one.name = key;
+    one.quantity = *quantity;
+    one.unit = in_bytes ? "bytes" : "count";
+    one.is_firm = one.has_unit = true;
+    one.cumulative = key.find("/allocs") != std::string::npos || key.find("/frees") != std::string::npos;
   }
 
   /// "heapSize" is two words, as "heap_size" is.
@@ -208,7 +227,7 @@ class JsonLines final : public Matcher {
       if (const std::size_t n = ++met[name]; n > 1) name = with_tag(name, "n", std::to_string(n));
       if (one.is_firm) session.evidence().reading(name, text, 0, facts);
       session.weak_evidence().reading(name, text, 0, facts);
-      readings.push_back({std::move(name), one.unit, one.quantity, false, !one.is_firm});
+      readings.push_back({std::move(name), one.unit, one.quantity, one.cumulative, !one.is_firm});
     }
     session.recorder().record(kPlain, facts, readings);
     return true;

@@ -314,6 +314,7 @@ class PlainLines final : public Matcher {
       reading.name = unlike(std::move(reading.name), hit, met);
       if (reading.name.empty()) continue;
       const bool is_count = !reading.is_tentative && hit.word->is_count;
+      reading.cumulative = counts_up(hit.key.words);
       const bool in_bytes =
           number.unit != 0 || (!number.is_unitless && !number.decimal.has_point && !reading.is_tentative);
       reading.unit = is_count ? "count" : in_bytes ? "bytes" : "";

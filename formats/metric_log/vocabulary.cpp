@@ -16,9 +16,10 @@ constexpr bool kCount = true;
 constexpr bool kAlone = true;
 constexpr bool kUnit = true;
 constexpr bool kStep = true;
+constexpr bool kCountsUp = true;
 
 // psutil.Process.memory_info, /proc/self/status, torch.cuda, tracemalloc, process.memoryUsage() of Node,
-// and what people write around them.
+// runtime.MemStats of Go, and what people write around them.
 constexpr Word kWords[] = {
     {"rss|vmrss|resident set size", "rss", false, kAlone},
     {"peak rss|max rss|maxrss|vmhwm", "peak_rss", false, kAlone},
@@ -64,6 +65,17 @@ constexpr Word kWords[] = {
     {"external", "external", false, false, false, kStep},
     {"bytes", "bytes", false, false, false, kStep},
     {"live bytes", "bytes", false, kAlone},
+    {"totalalloc|total alloc", "total_alloc", false, kAlone, kUnit, false, kCountsUp},
+    {"memstats totalalloc", "total_alloc", false, kAlone, false, false, kCountsUp},  // expvar's /debug/vars: in bytes
+    {"memstats alloc", "alloc", false, kAlone},
+    {"memstats sys", "sys", false, kAlone},
+    {"memstats heap alloc", "heap_alloc", false, kAlone},
+    {"memstats heap sys", "heap_sys", false, kAlone},
+    {"memstats heap idle", "heap_idle", false, kAlone},
+    {"memstats heap inuse", "heap_inuse", false, kAlone},
+    {"memstats heap released", "heap_released", false, kAlone},
+    {"memstats heap objects", "heap_objects", kCount, kAlone},
+    {"memstats stack inuse", "stack_inuse", false, kAlone},
     {"live tensors|num tensors", "live_tensors", kCount, kAlone},
     {"tensors", "live_tensors", kCount, false, false, kStep},
     {"live objects", "live_objects", kCount, kAlone},
@@ -139,6 +151,11 @@ const Word* find_word(std::string_view words) {
     return found->second;
   }
   return nullptr;
+}
+
+bool counts_up(std::string_view words) {
+  const Word* const word = find_word(words);
+  return word != nullptr && word->cumulative;
 }
 
 std::string words_of(std::string_view text) {

@@ -14,11 +14,15 @@ struct Word {
   bool alone = false;        ///< says by itself that the number is about memory
   bool needs_unit = false;   ///< without a unit the number may be in any
   bool needs_step = false;   ///< an everyday word: only in a line with a step, or beside a word that is alone
+  bool cumulative = false;   ///< only counts up, whether memory is freed or not
 };
 
 /// The entry that is the longest tail of `words` (lower case, single blanks), or null; null, too, where
 /// the word in front of it says that the number is a change, a mean or a limit.
 const Word* find_word(std::string_view words);
+
+/// Whether their number only counts up, in whatever unit: TotalAlloc of Go.
+bool counts_up(std::string_view words);
 
 /// Words of `text` in lower case; all but letters and digits separates them.
 std::string words_of(std::string_view text);

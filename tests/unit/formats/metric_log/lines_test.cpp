@@ -97,6 +97,30 @@ TEST_CASE("lines: JSON gives every number with what names it") {
         "rss=5 external=7");
 }
 
+TEST_CASE("lines: what Go ever allocated only counts up, printed or as JSON") {
+  const std::vector<Snapshot> printed = read_log(
+      "Alloc = 2 MiB TotalAlloc = 5 MiB Sys = 8 MiB NumGC = 1\nAlloc = 2 MiB TotalAlloc = 6 MiB Sys = 8 MiB\n");
+  REQUIRE(counters(printed.at(0)) == "alloc=2097152 total_alloc=5242880 sys=8388608");
+  CHECK(counter(printed[0], "total_alloc")->cumulative);
+  CHECK_FALSE(counter(printed[0], "alloc")->cumulative);
+  const std::vector<Snapshot> expvar =
+      read_log("{\"memstats\":{\"Alloc\":9,\"TotalAlloc\":50,\"HeapInuse\":20,\"HeapObjects\":3,\"GCSys\":4}}\n");
+  REQUIRE(counters(expvar.at(0)) == "alloc=9 total_alloc=50 heap_inuse=20 heap_objects=3");
+  CHECK(counter(expvar[0], "total_alloc")->cumulative);
+  CHECK(counter(expvar[0], "heap_inuse")->unit == "bytes");
+}
+
+TEST_CASE("lines: names of runtime/metrics stay whole, limits and times are left out") {
+  const std::vector<Snapshot> read = read_log(
+      "{\"/cpu/classes/user:cpu-seconds\":1.5,\"/gc/gomemlimit:bytes\":9223372036854775807,"
+      "\"/gc/heap/allocs:bytes\":70,\"/gc/heap/allocs:objects\":7,\"/gc/heap/goal:bytes\":90,"
+      "\"/gc/heap/live:bytes\":40,\"/sched/goroutines:goroutines\":6}\n");
+  REQUIRE(counters(read.at(0)) ==
+          "/gc/heap/allocs:bytes=70 /gc/heap/allocs:objects=7 /gc/heap/live:bytes=40 /sched/goroutines:goroutines=6");
+  CHECK(counter(read[0], "/gc/heap/allocs:objects")->cumulative);
+  CHECK_FALSE(counter(read[0], "/gc/heap/live:bytes")->cumulative);
+}
+
 TEST_CASE("lines: a printed value carries half of its last digit") {
   const auto snapshots = read_log("Iteration 1: Current: 1.1MB Peak: 12 KB\nrss: 77\nrss=1.25\n");
   CHECK(counter(snapshots[0], "current")->half_unit == 52429);  // 0.05 MiB
