@@ -121,6 +121,8 @@ Error not_read(std::string_view head) {
     if (!reason.empty()) return Error{ErrorCode::unsupported, reason};
   }
   const std::string kind = foreign_kind(head);
+  if (is_vague(kind) && !is_json(kind) && text::is_source_code(head))
+    return Error{ErrorCode::unsupported, "not a heap profile: this is source code" + std::string(kExpected)};
   if (is_vague(kind)) {
     std::string message = "not a heap profile: this is " + kind;
     const std::string shape = is_json(kind) ? text::keys_hint(head) : text::shape_hint(head);

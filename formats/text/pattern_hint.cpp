@@ -41,7 +41,8 @@ bool is_key_and_value(std::string_view line) {
 
 bool is_code(std::string_view line) {
   return has_prefix(line, "#include") || has_prefix(line, "import ") || has_prefix(line, "package ") ||
-         has_prefix(line, "def ") || has_prefix(line, "class ") || has_prefix(line, "function ");
+         has_prefix(line, "def ") || has_prefix(line, "class ") || has_prefix(line, "function ") ||
+         has_prefix(line, "<?php") || has_prefix(line, "-module(");
 }
 
 constexpr std::size_t kMostWordBytes = 32;  // of the words that the expression begins with
@@ -140,10 +141,26 @@ std::string pattern_hint(std::string_view head) {
   return {};
 }
 
+bool is_source_code(std::string_view head) {
+  const std::string plain = plain_head(head);
+  std::string_view rest = plain, line;
+  std::size_t lines = 0, statements = 0;
+  bool opens_block = false;
+  for (std::size_t looked_at = 0; looked_at < kLookedAtLines && take_line(rest, line); ++looked_at) {
+    line = trim(line);
+    if (line.empty()) continue;
+    if (is_code(line)) return true;
+    ++lines;
+    statements += contains(";{}", line.substr(line.size() - 1)) && line.front() != '{' ? 1U : 0U;
+    opens_block = opens_block || (line.ends_with(" {") && contains(line, ")"));
+  }
+  return opens_block && statements * 2 > lines;
+}
+
 std::string shape_hint(std::string_view head) {
   const std::string plain = plain_head(head);
   std::string_view rest = plain, line;
-  std::size_t lines = 0, timed = 0, keyed = 0, bare = 0, code = 0, below = 0;
+  std::size_t lines = 0, timed = 0, keyed = 0, bare = 0, below = 0;
   Cells above;
   while (lines < kLookedAtLines && take_line(rest, line)) {
     line = trim(line);
@@ -153,7 +170,6 @@ std::string shape_hint(std::string_view head) {
     timed += find_time(line) ? 1U : 0U;
     keyed += is_key_and_value(line) ? 1U : 0U;
     bare += cells.count == 1 && cells.numbers == 1 ? 1U : 0U;
-    code += is_code(line) ? 1U : 0U;
     below +=
         above.numbers == 0 && above.count >= kLeastCells && cells.count == above.count && cells.numbers > 0 ? 1U : 0U;
     // The heading stands for all rows below it.
@@ -161,7 +177,6 @@ std::string shape_hint(std::string_view head) {
   }
   if (lines == 0) return {};
   if (plain.starts_with('<')) return "it looks like XML; massif, memcheck and malloc_info are read of that kind";
-  if (code > 0) return "it looks like source code";
   if (bare * 2 > lines) return "it looks like bare numbers, which no line names";
   if (timed * 2 > lines)
     return "it looks like a log; lines with rss, heap or allocated, JSON lines and GC logs are read";

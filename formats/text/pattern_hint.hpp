@@ -9,6 +9,9 @@ namespace snapdiff::formats::text {
 /// "" without a guess.
 std::string shape_hint(std::string_view head);
 
+/// Lines of a program's source: what a pattern would read of it is no measurement.
+bool is_source_code(std::string_view head);
+
 /// The same of JSON: its first keys.
 std::string keys_hint(std::string_view head);
 

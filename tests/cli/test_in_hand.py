@@ -152,6 +152,10 @@ class Refusals(CliTest):
                            ('{"header": {}, "items": {"0x7f": {"type": "string", "symbol_name": "a", "is_root": true}}}', "php-meminfo"),
                            ("packet {\n  heap_graph {\n    pid: 2\n  }\n}\n", "perfetto"), ("<GCHeapDump>\n</GCHeapDump>\n", "dotnet-gcdump report")):
             self.assertIn(says, self.refused(text), text)
+        for text in ("const kept = [];\nfunction grow(n) {\n  kept.push(n + 12);\n}\n", "fn grow() {\n    let n = 12;\n}\n", "<?php\n$n = 12;\n"):
+            error = self.refused(text)
+            self.assertIn("this is source code", error)
+            self.assertNotIn("--pattern", error)
         with open(os.path.join(self.folder, "text"), "w") as file:
             file.write("25320\n31184\n34116\n")
         out, _ = self.run_it("info", "text", "--pattern", r"^ *(?P<value>[\d.,]+) *$")
