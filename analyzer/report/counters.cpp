@@ -39,11 +39,15 @@ std::string sparkline_of(const CounterRow& row, bool utf8) {
   return sparkline(values.data(), values.size(), kSparkWidth, utf8);
 }
 
+/// What stands in brackets behind its name: a unit that amounts do not say, and how it counts.
 std::string marks_of(const CounterRow& row) {
+  constexpr std::array<std::string_view, 4> kSaid = {"", "bytes", "count", "nanoseconds"};
   std::string text;
-  if (row.cumulative) text += "  (counted up";
-  if (row.resets > 0) text += ", reset " + counted(row.resets, "time");
-  return row.cumulative ? text + ")" : text;
+  const auto add = [&](std::string_view mark) { text.append(text.empty() ? "  (" : ", ").append(mark); };
+  if (std::ranges::find(kSaid, row.unit) == kSaid.end()) add(literal(printable(row.unit)));
+  if (row.cumulative) add("counted up");
+  if (row.cumulative && row.resets > 0) add("reset " + counted(row.resets, "time"));
+  return text.empty() ? text : text + ")";
 }
 
 std::string mean_step(const CounterRow& row) {
@@ -101,7 +105,7 @@ class CounterSheet {
     values(sheet);
     if (judged_) verdicts(sheet);
     for (std::size_t i = 0; i < shown_.size(); ++i)
-      sheet.rows()[i].last = literal(printable(shown_[i].name)) + (shown_[i].cumulative ? " (counted up)" : "");
+      sheet.rows()[i].last = literal(printable(shown_[i].name)) + marks_of(shown_[i]);
     return "### " + counted(report_.rows.size(), "counter") + " over " + counted(report_.snapshots.size(), "snapshot") +
            "\n\n" + sheet.markdown() + markdown_notes(note_lines(report_.notes, true));
   }
