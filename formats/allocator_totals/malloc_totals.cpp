@@ -1,13 +1,4 @@
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/counter_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,14 +1,5 @@
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -67,7 +58,7 @@ class PythonMallocLog final : public ReportLog {
     if (is_class_heading(line)) {
       cut();
       open();
-    } else if (!builder_ || !lines_.terminated()) {
+    } else if (!report_ || !lines_.terminated()) {
       return;
     } else if (const auto row = size_class_of(line)) {
       add(*row);
@@ -81,21 +72,20 @@ class PythonMallocLog final : public ReportLog {
   }
 
   void open() {
-    builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_heap_columns();
-    exact_facts(*builder_, "cpython");
+    open_report("cpython");
+    report_->add_heap_columns();
     in_blocks_ = 0;
   }
 
   void set(std::string_view name, std::int64_t value, std::string_view unit) {
-    for (Counter& counter : builder_->facts().counters) {
+    for (Counter& counter : report_->facts().counters) {
       if (counter.name == name) return add_to(counter.value, value, kSum, lines_.line_offset());
     }
-    builder_->facts().counters.push_back({std::string(name), value, std::string(unit), false, 0});
+    report_->facts().counters.push_back({std::string(name), value, std::string(unit), false, 0});
   }
 
-  std::int64_t value_of(std::string_view name) const {
-    for (const Counter& counter : builder_->facts().counters) {
+  std::int64_t value_of(std::string_view name) {
+    for (const Counter& counter : report_->facts().counters) {
       if (counter.name == name) return counter.value;
     }
     return 0;
@@ -105,7 +95,7 @@ class PythonMallocLog final : public ReportLog {
     const std::int64_t bytes = product_of(row.size, row.used, kSum, lines_.line_offset());
     add_to(in_blocks_, bytes, kSum, lines_.line_offset());
     const std::int64_t values[] = {row.used, bytes};
-    add_type_row(*builder_, "size class " + std::to_string(row.size), values);
+    add_type_row(*report_, "size class " + std::to_string(row.size), values);
   }
 
   /// The classes add up to the allocated blocks, all parts to Total: both are checked.
@@ -114,37 +104,28 @@ class PythonMallocLog final : public ReportLog {
     for (const std::string_view name : {"in_use", "free", "metadata"})
       add_to(parts, value_of(name), kSum, lines_.line_offset());
     set("system", total, "bytes");
-    if (value_of("in_use") != in_blocks_)
-      builder_->notes().add(Severity::warning, "the classes do not add up to the bytes in allocated blocks",
-                            lines_.line_offset());
-    if (parts != total)
-      builder_->notes().add(Severity::warning, "the parts do not add up to Total", lines_.line_offset());
-    take_report(builder_->finish());
-    builder_.reset();
+    if (value_of("in_use") != in_blocks_) warn("the classes do not add up to the bytes in allocated blocks");
+    if (parts != total) warn("the parts do not add up to Total");
+    give_report();
   }
 
   /// A table without its Total: its classes are known up to there.
   void cut() {
-    if (!builder_) return;
-    builder_->facts().complete = false;
-    builder_->facts().lose("no Total line: classes may be missing", lines_.offset());
-    take_report(builder_->finish());
-    builder_.reset();
+    if (!report_) return;
+    report_->facts().complete = false;
+    report_->facts().lose("no Total line: classes may be missing", lines_.offset());
+    give_report();
   }
   void finish() override { cut(); }
 
-  std::unique_ptr<SnapshotBuilder> builder_;  // the open table
   std::int64_t in_blocks_ = 0;
 };
 
-Match sniff_python_malloc(std::string_view head) { return certain_if(any_line_of(head, is_class_heading)); }
-
 }  // namespace
 
-constexpr Format kPythonMalloc{.info = {"python-malloc", "CPython's sys._debugmallocstats(): blocks by size class",
-                                        "*.txt, *.log", "pools, the arena map, free lists of objects"},
-                               .sniff = sniff_python_malloc,
-                               .decode = read_log<PythonMallocLog>,
-                               .many = "size classes"};
+constexpr Format kPythonMalloc = log_format<PythonMallocLog, is_class_heading>(
+    {"python-malloc", "CPython's sys._debugmallocstats(): blocks by size class", "*.txt, *.log",
+     "pools, the arena map, free lists of objects"},
+    "size classes");
 
 }  // namespace snapdiff::formats

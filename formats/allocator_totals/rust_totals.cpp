@@ -1,11 +1,4 @@
-#include <optional>
-#include <string_view>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/counter_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -44,12 +37,10 @@ class StatsLog final : public text::CounterLog {
  private:
   void handle(std::string_view line) override {
     const std::optional<Stats> stats = stats_of(line);
-    if (!stats) {
-      if (!lines_.terminated() && is_open())
-        moment().lose("the last line is cut and was left out", lines_.line_offset());
-      return note_time(line);
-    }
+    if (!stats && !lines_.terminated() && is_open())
+      moment().lose("the last line is cut and was left out", lines_.line_offset());
     note_time(line);
+    if (!stats) return;
     set("in_use", stats->in_use);
     set("blocks_in_use", stats->blocks, "count");
     put({"allocated", stats->allocated, "bytes", true, 0});
@@ -61,14 +52,8 @@ class StatsLog final : public text::CounterLog {
 
 }  // namespace
 
-constexpr Format kRustTotals{.info = {"stats-alloc", "totals of Rust's stats_alloc as its Debug output prints them",
-                                      "*.log, *.txt", "counts of calls"},
-                             .sniff =
-                                 [](std::string_view head) {
-                                   return certain_if(text::any_line_of(
-                                       head, [](std::string_view line) { return rust::stats_of(line).has_value(); }));
-                                 },
-                             .decode = text::read_log<rust::StatsLog>,
-                             .many = "counters"};
+constexpr Format kRustTotals = text::log_format<rust::StatsLog, rust::stats_of>(
+    {"stats-alloc", "totals of Rust's stats_alloc as its Debug output prints them", "*.log, *.txt", "counts of calls"},
+    "counters");
 
 }  // namespace snapdiff::formats

@@ -1,15 +1,5 @@
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -117,7 +107,7 @@ class MemleakLog final : public text::ReportLog {
     }
     Row row;
     const RowLine kind = row_line(line, row);
-    if (!builder_) {
+    if (!report_) {
       if (kind != RowLine::none) ++outside_;
       return;
     }
@@ -133,9 +123,8 @@ class MemleakLog final : public text::ReportLog {
   }
 
   void open(std::string_view time) {
-    builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_heap_columns();
-    SnapshotFacts& facts = builder_->facts();
+    SnapshotFacts& facts = report_.emplace().facts();
+    report_->add_heap_columns();
     facts.producer = "bcc memleak";
     facts.pid = pid_;
     facts.complete = false;  // the largest stacks only, and nothing younger than half a second
@@ -150,7 +139,7 @@ class MemleakLog final : public text::ReportLog {
       row_ = row;
       frames_.clear();
     } else {
-      builder_->facts().lose("rows with numbers beyond 2^63-1, left out", lines_.line_offset());
+      lose("rows with numbers beyond 2^63-1, left out");
     }
   }
 
@@ -166,23 +155,23 @@ class MemleakLog final : public text::ReportLog {
     if (frames_.size() == kMaxFrames) {
       fail(ErrorCode::limit, "stack too deep: more than 1000000 frames", lines_.line_offset());
     }
-    frames_.push_back(text::frame_of(*builder_, stack_line(line)));
+    frames_.push_back(text::frame_of(*report_, stack_line(line)));
   }
 
-  void cut() { builder_->facts().lose("the input ends inside a row, which was left out", lines_.line_offset()); }
+  void cut() { lose("the input ends inside a row, which was left out"); }
 
   void close_row() {
     if (!row_) return;
     const std::int64_t values[] = {row_->count, row_->bytes};
-    builder_->add_row(builder_->stack(frames_), LabelSetId{}, values);
+    report_->add_row(report_->stack(frames_), LabelSetId{}, values);
     row_.reset();
   }
 
   void close() {
-    if (!builder_) return;
+    if (!report_) return;
     close_row();
-    out_.take(builder_->finish());
-    builder_.reset();
+    out_.take(report_->finish());
+    report_.reset();
   }
 
   void finish() override { close(); }
@@ -191,24 +180,17 @@ class MemleakLog final : public text::ReportLog {
     if (outside_ > 0) notes.add(Severity::warning, "rows outside a report, left out", std::nullopt, outside_);
   }
 
-  std::unique_ptr<SnapshotBuilder> builder_;  // the open report
   std::optional<Row> row_;
   std::vector<FrameId> frames_;
   std::optional<std::int64_t> pid_;
   std::uint64_t outside_ = 0;
 };
 
-Match sniff_memleak(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) { return heading_time(line).has_value(); }));
-}
-
 }  // namespace
 
-constexpr Format kBccMemleak{
-    .info = {"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
-             "single allocations (-a); offsets in functions; the date, which is not there"},
-    .sniff = sniff_memleak,
-    .decode = text::read_log<MemleakLog>,
-    .many = "distinct stacks"};
+constexpr Format kBccMemleak = text::log_format<MemleakLog, heading_time>(
+    {"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
+     "single allocations (-a); offsets in functions; the date, which is not there"},
+    "distinct stacks");
 
 }  // namespace snapdiff::formats

@@ -1,17 +1,7 @@
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -87,11 +77,10 @@ class DumpLog final : public text::ReportLog {
 
   void open_goroutine(const Header& header) {
     // A repeated number begins a later dump of the same process.
-    if (!builder_ || !ids_.insert(header.id).second) {
+    if (!report_ || !ids_.insert(header.id).second) {
       take();
-      builder_ = std::make_unique<SnapshotBuilder>();
-      builder_->add_column({"goroutine", "count"});
-      exact_facts(*builder_, "go", "goroutine");
+      open_report("go", "goroutine");
+      report_->add_column({"goroutine", "count"});
       ids_.insert(header.id);
     }
     goroutine_ = header.id;
@@ -128,18 +117,18 @@ class DumpLog final : public text::ReportLog {
     std::vector<FrameId> stack;
     for (const Frame& frame : frames_) {
       if (frame.function == kStackCut) {
-        stack.push_back(builder_->pseudo_frame(kStackCut));
+        stack.push_back(report_->pseudo_frame(kStackCut));
         continue;
       }
       text::PrintedFrame printed;
       printed.function = frame.function;
       printed.file = frame.file;
       printed.line = frame.line;
-      stack.push_back(text::frame_of(*builder_, printed));
+      stack.push_back(text::frame_of(*report_, printed));
     }
     constexpr std::int64_t kOne = 1;
-    builder_->add_row(builder_->stack(stack), builder_->labels({text_label(*builder_, "state", state_)}),
-                      std::span(&kOne, 1));
+    report_->add_row(report_->stack(stack), report_->labels({text_label(*report_, "state", state_)}),
+                     std::span(&kOne, 1));
     goroutine_.reset();
   }
 
@@ -150,24 +139,21 @@ class DumpLog final : public text::ReportLog {
     return *goroutine_ != 0 && (frames_.back().function != "main.main" || !frames_.back().has_place);
   }
 
-  void cut() {
-    if (builder_) builder_->facts().lose("the input ends inside a goroutine, which was left out", lines_.line_offset());
-  }
+  void cut() { lose("the input ends inside a goroutine, which was left out"); }
 
   void take() {
-    if (builder_) out_.take(builder_->finish());
-    builder_.reset();
+    if (report_) out_.take(report_->finish());
+    report_.reset();
     ids_.clear();
   }
 
   void finish() override {
     if (goroutine_ && may_be_cut())
-      builder_->facts().lose("the input may end inside the last goroutine: its creator is missing", offset_);
+      report_->facts().lose("the input may end inside the last goroutine: its creator is missing", offset_);
     close_goroutine();
     take();
   }
 
-  std::unique_ptr<SnapshotBuilder> builder_;
   std::unordered_set<std::int64_t> ids_;
   std::optional<std::int64_t> goroutine_;
   std::string state_;

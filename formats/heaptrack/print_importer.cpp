@@ -1,19 +1,6 @@
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/rest_row.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -235,19 +222,15 @@ class PrintedReports final : public text::ReportLog {
 };
 
 /// The list of calls comes first, and may be longer than a head.
-Match sniff_print(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) {
-    return line == "MOST CALLS TO ALLOCATION FUNCTIONS" || heading_of(line).has_value();
-  }));
+bool begins_list(std::string_view line) {
+  return line == "MOST CALLS TO ALLOCATION FUNCTIONS" || heading_of(line).has_value();
 }
 
 }  // namespace
 
-constexpr Format kHeaptrackPrint{
-    .info = {"heaptrack-print", "what heaptrack_print prints: the leaks (-l 1), or what was in use at the peak",
-             "*.txt, *.log", "numbers of calls, temporary allocations, stacks that are not listed"},
-    .sniff = sniff_print,
-    .decode = text::read_log<PrintedReports>,
-    .many = "distinct stacks"};
+constexpr Format kHeaptrackPrint = text::log_format<PrintedReports, begins_list>(
+    {"heaptrack-print", "what heaptrack_print prints: the leaks (-l 1), or what was in use at the peak", "*.txt, *.log",
+     "numbers of calls, temporary allocations, stacks that are not listed"},
+    "distinct stacks");
 
 }  // namespace snapdiff::formats

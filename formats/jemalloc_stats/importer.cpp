@@ -1,15 +1,6 @@
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/jemalloc_stats/statistics.hpp"
 #include "formats/json/json_dumps.hpp"
-#include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

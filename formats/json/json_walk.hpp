@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/input/read_failure.hpp"
+#include "formats/input/format.hpp"
 #include "formats/json/json_scanner.hpp"
 
 namespace snapdiff::formats::json {
@@ -58,5 +58,13 @@ class Walk {
 
 /// Reads the first JSON value of `in` into `walk`.
 bool read_value(Input& in, Walk& walk);
+
+/// decode() of a format that is one JSON value, of which `Reader`, a Walk, finish()es a snapshot.
+template <class Reader>
+void decode_value(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
+  Reader walk;
+  read_value(in, walk);
+  give(out, walk.finish());
+}
 
 }  // namespace snapdiff::formats::json

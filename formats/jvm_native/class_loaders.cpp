@@ -1,14 +1,4 @@
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -55,7 +45,7 @@ class ClassLoaderLog final : public ReportLog {
     if (is_loader_heading(line)) {
       close(std::nullopt);
       open();
-    } else if (!builder_) {
+    } else if (!report_) {
       if (const auto pid = pid_line(line)) pid_ = pid;
     } else if (has_prefix(line, "Total = ")) {
       Cursor at(line.substr(8));
@@ -64,17 +54,14 @@ class ClassLoaderLog final : public ReportLog {
     } else if (const auto row = lines_.terminated() ? loader_of(line) : std::nullopt; row && !row->type.empty()) {
       add(*row);
     } else {
-      builder_->facts().lose("lines of the table that could not be read, left out", lines_.line_offset());
+      lose("lines of the table that could not be read, left out");
     }
   }
 
   void open() {
-    builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_column({"chunk_space", "bytes"});
-    builder_->add_column({"block_space", "bytes"});
-    builder_->add_column({"classes", "count"});
-    builder_->add_column({"loaders", "count"});
-    SnapshotFacts& facts = exact_facts(*builder_, "java");
+    SnapshotFacts& facts = open_report("java");
+    for (const char* const column : {"chunk_space", "block_space"}) report_->add_column({column, "bytes"});
+    for (const char* const column : {"classes", "loaders"}) report_->add_column({column, "count"});
     facts.default_metric = "chunk_space";
     facts.pid = std::exchange(pid_, std::nullopt);
     sum_ = {};
@@ -86,43 +73,37 @@ class ClassLoaderLog final : public ReportLog {
     // Hidden classes belong to the loader above: "+ hidden classes", "+ unsafe anonymous classes".
     const std::string type = row.loaders == 1 ? type_ : type_ + " " + std::string(row.type);
     const std::int64_t values[] = {row.chunks, row.blocks, row.classes, row.loaders};
-    add_type_row(*builder_, type, values);
+    add_type_row(*report_, type, values);
     for (const auto number : {&LoaderRow::loaders, &LoaderRow::classes, &LoaderRow::chunks, &LoaderRow::blocks})
       add_to(sum_.*number, row.*number, "a sum is", lines_.line_offset());
   }
 
   /// The last row is the sum, which is checked.
   void close(const std::optional<LoaderRow>& total) {
-    if (!builder_) return;
+    if (!report_) return;
     if (!total) {
-      builder_->facts().complete = false;
-      builder_->facts().lose("no Total line: rows are missing", lines_.offset());
+      report_->facts().complete = false;
+      report_->facts().lose("no Total line: rows are missing", lines_.offset());
     } else if (total->loaders != sum_.loaders || total->classes != sum_.classes || total->chunks != sum_.chunks ||
                total->blocks != sum_.blocks) {
-      builder_->facts().complete = false;
-      builder_->notes().add(Severity::warning, "the rows do not add up to the Total line", lines_.line_offset());
+      report_->facts().complete = false;
+      warn("the rows do not add up to the Total line");
     }
-    take_report(builder_->finish());
-    builder_.reset();
+    give_report();
   }
 
   void finish() override { close(std::nullopt); }
 
-  std::unique_ptr<SnapshotBuilder> builder_;  // the open table
   LoaderRow sum_;
   std::string type_;  // of the last loader
   std::optional<std::int64_t> pid_;
 };
 
-Match sniff_class_loaders(std::string_view head) { return certain_if(any_line_of(head, is_loader_heading)); }
-
 }  // namespace
 
-constexpr Format kJvmClassLoaders{
-    .info = {"jvm-classloaders", "class loaders of the JVM and their metaspace: jcmd VM.classloader_stats",
-             "*.txt, *.log", "addresses, the parents of loaders"},
-    .sniff = sniff_class_loaders,
-    .decode = read_log<ClassLoaderLog>,
-    .many = "class loaders"};
+constexpr Format kJvmClassLoaders = log_format<ClassLoaderLog, is_loader_heading>(
+    {"jvm-classloaders", "class loaders of the JVM and their metaspace: jcmd VM.classloader_stats", "*.txt, *.log",
+     "addresses, the parents of loaders"},
+    "class loaders");
 
 }  // namespace snapdiff::formats

@@ -1,11 +1,5 @@
-#include <optional>
-#include <string>
-
-#include "formats/input/all_formats.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/quantity.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

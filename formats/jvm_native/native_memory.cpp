@@ -1,19 +1,5 @@
-#include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/rest_row.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -116,8 +102,8 @@ class NativeMemoryLog final : public ReportLog {
   void handle(std::string_view line) override {
     const std::string_view words = trim(line);
     if (words == "Native Memory Tracking:") return open();
-    if (!report_) return read_pid(words);
-    Report& report = *report_;
+    if (!open_) return read_pid(words);
+    Report& report = *open_;
     if (has_prefix(words, "Total: reserved=")) {
       report.total = sizes_of(words, "Total");
     } else if (has_prefix(line, "-") && words.find("(reserved=") != std::string_view::npos) {
@@ -148,26 +134,26 @@ class NativeMemoryLog final : public ReportLog {
 
   void open() {
     close();
-    report_.emplace();
-    report_->pid = std::exchange(next_pid_, std::nullopt);
+    open_.emplace();
+    open_->pid = std::exchange(next_pid_, std::nullopt);
     frames_.clear();
   }
 
   /// "reserved=14375KB, committed=823KB"; a line that is cut gives -1.
   Category sizes_of(std::string_view words, std::string_view name) {
-    const auto reserved = amount_behind(words, "reserved=", report_->is_diff);
-    const auto committed = amount_behind(words, "committed=", report_->is_diff);
+    const auto reserved = amount_behind(words, "reserved=", open_->is_diff);
+    const auto committed = amount_behind(words, "committed=", open_->is_diff);
     const auto is_negative = [](const Amount& one) { return one.bytes[kBaseline] < 0; };
     if (!reserved || !committed || is_negative(*reserved) || is_negative(*committed) || !lines_.terminated()) {
       lost_ = lost_ ? lost_ : std::optional(lines_.line_offset());
       return {std::string(name), {-1, -1}, {-1, -1}};
     }
-    report_->scale = std::max(report_->scale, committed->scale);
+    open_->scale = std::max(open_->scale, committed->scale);
     return {std::string(name), reserved->bytes, committed->bytes};
   }
 
   void add(Category category) {
-    if (category.committed[kNow] >= 0) report_->categories.push_back(std::move(category));
+    if (category.committed[kNow] >= 0) open_->categories.push_back(std::move(category));
   }
 
   /// "(classes #1041)", "(thread #14)", in a .diff "(classes #1066 +25)".
@@ -175,7 +161,7 @@ class NativeMemoryLog final : public ReportLog {
     Cursor at(words.substr(words.find('#') + 1));
     std::int64_t value = 0;
     if (!at.count(value) || !lines_.terminated()) return;
-    report_->counters.push_back({has_prefix(words, "(classes") ? "classes" : "threads", value, "count", false, 0});
+    open_->counters.push_back({has_prefix(words, "(classes") ? "classes" : "threads", value, "count", false, 0});
   }
 
   /// Regions of the virtual memory map, "[0x.. - 0x..]", have call sites of their own below, with more indentation.
@@ -191,44 +177,44 @@ class NativeMemoryLog final : public ReportLog {
   /// The line in brackets below the frames of a site.
   void add_site(std::string_view words) {
     Site site{std::exchange(frames_, {}), std::string(category_of(words)), {}, {}};
-    const auto malloc = amount_behind(words, "malloc=", report_->is_diff);
-    const auto reserved = malloc ? malloc : amount_behind(words, "reserved=", report_->is_diff);
-    const auto committed = malloc ? malloc : amount_behind(words, "committed=", report_->is_diff);
+    const auto malloc = amount_behind(words, "malloc=", open_->is_diff);
+    const auto reserved = malloc ? malloc : amount_behind(words, "reserved=", open_->is_diff);
+    const auto committed = malloc ? malloc : amount_behind(words, "committed=", open_->is_diff);
     if (!reserved || !committed || site.category.empty()) return;
     site.reserved = reserved->bytes;
     site.committed = committed->bytes;
-    report_->sites.push_back(std::move(site));
+    open_->sites.push_back(std::move(site));
   }
 
   void finish() override { close(); }
 
   void close() {
-    if (report_ && report_->total && report_->total->committed[kNow] >= 0 && !report_->categories.empty()) {
-      if (report_->is_diff) give(kBaseline);
+    if (open_ && open_->total && open_->total->committed[kNow] >= 0 && !open_->categories.empty()) {
+      if (open_->is_diff) give(kBaseline);
       give(kNow);
-    } else if (report_ && !lost_) {
+    } else if (open_ && !lost_) {
       lost_ = lines_.offset();
     }
-    report_.reset();
+    open_.reset();
     if (lost_ && !out_.empty()) out_.last().lose("a report that is cut", std::exchange(lost_, std::nullopt));
   }
 
   void give(Side side) {
     SnapshotBuilder builder;
     SnapshotFacts& facts = exact_facts(builder, "java");
-    facts.pid = report_->pid;
+    facts.pid = open_->pid;
     facts.default_metric = "committed";
-    facts.format_detail = report_->sites.empty() ? "summary" : "detail";
-    const std::int64_t half_unit = report_->scale / 2;
+    facts.format_detail = open_->sites.empty() ? "summary" : "detail";
+    const std::int64_t half_unit = open_->scale / 2;
     builder.add_column({"committed", "bytes"}, half_unit);
     builder.add_column({"reserved", "bytes"}, half_unit);
-    facts.counters = {{"committed", report_->total->committed[side], "bytes", false, half_unit},
-                      {"reserved", report_->total->reserved[side], "bytes", false, half_unit}};
+    facts.counters = {{"committed", open_->total->committed[side], "bytes", false, half_unit},
+                      {"reserved", open_->total->reserved[side], "bytes", false, half_unit}};
     if (side == kNow) add_counters(facts);
     SitesByCategory by_category;
-    for (const Site& site : report_->sites) by_category[site.category].push_back(&site);
+    for (const Site& site : open_->sites) by_category[site.category].push_back(&site);
     Category sum;
-    for (const Category& category : report_->categories) {
+    for (const Category& category : open_->categories) {
       add_rows(builder, by_category, category, side);
       add_to(sum.committed[side], category.committed[side], "a sum is", lines_.line_offset());
       add_to(sum.reserved[side], category.reserved[side], "a sum is", lines_.line_offset());
@@ -238,7 +224,7 @@ class NativeMemoryLog final : public ReportLog {
   }
 
   void add_counters(SnapshotFacts& facts) {
-    for (const Counter& counter : report_->counters) {
+    for (const Counter& counter : open_->counters) {
       const auto same = [&](const Counter& one) { return one.name == counter.name; };
       if (std::none_of(facts.counters.begin(), facts.counters.end(), same)) facts.counters.push_back(counter);
     }
@@ -280,14 +266,14 @@ class NativeMemoryLog final : public ReportLog {
   }
 
   std::int64_t rounding_of(std::size_t numbers) const {
-    return static_cast<std::int64_t>(numbers) * (report_->scale / 2);
+    return static_cast<std::int64_t>(numbers) * (open_->scale / 2);
   }
 
   /// Total is checked: it leaves out nothing but rounding, or categories too small to print.
   void check_total(SnapshotBuilder& builder, const Category& sum, Side side) {
-    const std::int64_t rounding = rounding_of(report_->categories.size() + 1);
-    const std::int64_t committed = report_->total->committed[side] - sum.committed[side];
-    const std::int64_t reserved = report_->total->reserved[side] - sum.reserved[side];
+    const std::int64_t rounding = rounding_of(open_->categories.size() + 1);
+    const std::int64_t committed = open_->total->committed[side] - sum.committed[side];
+    const std::int64_t reserved = open_->total->reserved[side] - sum.reserved[side];
     const bool are_more = committed < -rounding || reserved < -rounding;
     if (!are_more && committed <= rounding && reserved <= rounding) return;
     builder.facts().complete = false;
@@ -300,7 +286,7 @@ class NativeMemoryLog final : public ReportLog {
     }
   }
 
-  std::optional<Report> report_;
+  std::optional<Report> open_;
   std::vector<SiteFrame> frames_;  // of the open site, leaf first
   std::optional<std::int64_t> next_pid_;
   std::optional<std::uint64_t> lost_;  // where a line is cut

@@ -1,11 +1,5 @@
-#include <algorithm>
-#include <string>
-
-#include "analyzer/base/rest_row.hpp"
-#include "formats/input/all_formats.hpp"
 #include "formats/leak_reports/leak_listing.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

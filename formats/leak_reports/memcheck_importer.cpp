@@ -1,19 +1,8 @@
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
-#include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,15 +1,5 @@
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string_view>
-
-#include "analyzer/base/rest_row.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_check.hpp"
-#include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,17 +1,5 @@
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -191,14 +179,11 @@ class Umdh final : public text::ReportLog {
   std::optional<std::uint64_t> cut_;
 };
 
-Match sniff_umdh(std::string_view head) { return certain_if(text::any_line_of(head, begins_report)); }
-
 }  // namespace
 
-constexpr Format kUmdh{.info = {"umdh", "UMDH of Windows: a log, or the difference of two, which is two moments",
-                                "*.txt, *.log", "addresses of blocks, overhead, heaps"},
-                       .sniff = sniff_umdh,
-                       .decode = text::read_log<Umdh>,
-                       .many = "distinct stacks"};
+constexpr Format kUmdh = text::log_format<Umdh, begins_report>(
+    {"umdh", "UMDH of Windows: a log, or the difference of two, which is two moments", "*.txt, *.log",
+     "addresses of blocks, overhead, heaps"},
+    "distinct stacks");
 
 }  // namespace snapdiff::formats

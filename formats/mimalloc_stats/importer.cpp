@@ -1,16 +1,7 @@
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/contains.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/json/json_dumps.hpp"
 #include "formats/mimalloc_stats/mimalloc_dump.hpp"
-#include "formats/text/log_lines.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,19 +1,5 @@
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/concat.hpp"
-#include "analyzer/base/rest_row.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -91,22 +77,18 @@ class ContextLog final : public text::ReportLog {
       if (context->is_root()) {
         close();
         root_level_ = context->level;
-        builder_.emplace();
-        builder_->add_column({"inuse_objects", "count"});
-        builder_->add_column({"inuse_space", "bytes"});
-        builder_->add_column({"reserved_space", "bytes"});
+        report_.emplace().add_heap_columns();
+        report_->add_column({"reserved_space", "bytes"});
       }
       if (const auto time = text::find_time(line)) time_ = time->ns;
-      if (builder_) add(*context);
+      if (report_) add(*context);
       return;
     }
-    if (const auto rest = text::behind(line, kGrandTotal); rest && builder_) {
+    if (const auto rest = text::behind(line, kGrandTotal); rest && report_) {
       const auto total = sizes_of(*rest, " bytes in ");
       if (!total || !lines_.terminated()) return;
       if (total->total != sum_.total || total->used != sum_.used)
-        builder_->notes().add(Severity::warning,
-                              concat("the contexts add up to ", sum_.total, " bytes, the dump says ", total->total),
-                              lines_.line_offset());
+        warn(concat("the contexts add up to ", sum_.total, " bytes, the dump says ", total->total));
       close();
     }
   }
@@ -116,28 +98,23 @@ class ContextLog final : public text::ReportLog {
     if (depth < 0 || depth > static_cast<std::int64_t>(path_.size()) || depth > kMostLevels)
       return lose("contexts below one that is missing, or below 256 levels, left out");
     path_.resize(static_cast<std::size_t>(depth));
-    if (line.is_rest) builder_->facts().complete = false;
-    path_.push_back(line.is_rest ? builder_->pseudo_frame(kBelowThreshold)
-                                 : builder_->frame({.function = builder_->function(line.name)}));
+    if (line.is_rest) report_->facts().complete = false;
+    path_.push_back(line.is_rest ? report_->pseudo_frame(kBelowThreshold)
+                                 : report_->frame({.function = report_->function(line.name)}));
     add_to(sum_.total, line.sizes.total, "sum over the contexts is", lines_.line_offset());
     add_to(sum_.used, line.sizes.used, "sum over the contexts is", lines_.line_offset());
     leaf_first_.assign(path_.rbegin(), path_.rend());
     const std::int64_t values[] = {line.contexts, line.sizes.used, line.sizes.total};
-    builder_->add_row(builder_->stack(leaf_first_), LabelSetId{}, values);
-  }
-
-  void lose(std::string_view what) {
-    if (builder_) builder_->facts().lose(what, lines_.line_offset());
+    report_->add_row(report_->stack(leaf_first_), LabelSetId{}, values);
   }
 
   void close() {
-    if (!builder_) return;
-    SnapshotFacts& facts = exact_facts(*builder_, "postgres");
+    if (!report_) return;
+    SnapshotFacts& facts = exact_facts(*report_, "postgres");
     facts.default_metric = "inuse_space";
     facts.taken_at_ns = std::exchange(time_, std::nullopt);
     facts.counters = {{"reserved", sum_.total, "bytes", false}};
-    take_report(builder_->finish());
-    builder_.reset();
+    give_report();
     path_.clear();
     sum_ = {};
   }
@@ -148,27 +125,22 @@ class ContextLog final : public text::ReportLog {
     close();
   }
 
-  std::optional<SnapshotBuilder> builder_;  ///< of the open dump
   std::vector<FrameId> path_, leaf_first_;
   std::int64_t root_level_ = 0;
   Sizes sum_;
   std::optional<std::int64_t> time_;
 };
 
-Match sniff_contexts(std::string_view head) {
-  return certain_if(text::any_line_of(head, [](std::string_view line) {
-    const auto context = ContextLine::of(line);
-    return context && context->is_root();
-  }));
+bool begins_dump(std::string_view line) {
+  const auto context = ContextLine::of(line);
+  return context && context->is_root();
 }
 
 }  // namespace
 
-constexpr Format kPostgresContexts{
-    .info = {"postgres-contexts", "memory contexts of a PostgreSQL backend, as its log has them", "*.log, *.txt",
-             "identifiers of contexts (texts of queries, names of indexes), numbers of blocks and chunks"},
-    .sniff = sniff_contexts,
-    .decode = text::read_log<ContextLog>,
-    .many = "contexts"};
+constexpr Format kPostgresContexts = text::log_format<ContextLog, begins_dump>(
+    {"postgres-contexts", "memory contexts of a PostgreSQL backend, as its log has them", "*.log, *.txt",
+     "identifiers of contexts (texts of queries, names of indexes), numbers of blocks and chunks"},
+    "contexts");
 
 }  // namespace snapdiff::formats

@@ -24,14 +24,8 @@ std::string_view view_of(protozero::pbf_reader& in) {
 OtlpTables::Mapping read_mapping(protozero::pbf_reader in) {
   OtlpTables::Mapping out;
   while (in.next()) {
-    switch (in.tag()) {
-      case 1: out.start = in.get_uint64(); break;
-      case 2: out.limit = in.get_uint64(); break;
-      case 3: out.file_offset = in.get_uint64(); break;
-      case 4: out.file = in.get_int64(); break;
-      case 5: read_numbers(in, out.attributes); break;
-      default: in.skip();
-    }
+    if (take_number(in, out.start, out.limit, out.file_offset, out.file)) continue;
+    in.tag() == 5 ? read_numbers(in, out.attributes) : in.skip();
   }
   return out;
 }
@@ -39,22 +33,13 @@ OtlpTables::Mapping read_mapping(protozero::pbf_reader in) {
 OtlpTables::Location read_location(protozero::pbf_reader in) {
   OtlpTables::Location out;
   while (in.next()) {
-    switch (in.tag()) {
-      case 1: out.mapping = in.get_int64(); break;
-      case 2: out.address = in.get_uint64(); break;
-      case 3: {
-        OtlpTables::Line& line = out.lines.emplace_back();
-        for (protozero::pbf_reader part = in.get_message(); part.next();) {
-          switch (part.tag()) {
-            case 1: line.function = part.get_int64(); break;
-            case 2: line.line = part.get_int64(); break;
-            case 3: line.column = part.get_int64(); break;
-            default: part.skip();
-          }
-        }
-        break;
-      }
-      default: in.skip();
+    if (take_number(in, out.mapping, out.address)) continue;
+    if (in.tag() == 3) {
+      OtlpTables::Line& line = out.lines.emplace_back();
+      protozero::pbf_reader part = in.get_message();
+      read_numbers_of(part, line.function, line.line, line.column);
+    } else {
+      in.skip();
     }
   }
   return out;
@@ -62,15 +47,7 @@ OtlpTables::Location read_location(protozero::pbf_reader in) {
 
 OtlpTables::Function read_function(protozero::pbf_reader in) {
   OtlpTables::Function out;
-  while (in.next()) {
-    switch (in.tag()) {
-      case 1: out.name = in.get_int64(); break;
-      case 2: out.system_name = in.get_int64(); break;
-      case 3: out.file = in.get_int64(); break;
-      case 4: out.start_line = in.get_int64(); break;
-      default: in.skip();
-    }
-  }
+  read_numbers_of(in, out.name, out.system_name, out.file, out.start_line);
   return out;
 }
 
@@ -96,15 +73,7 @@ std::int32_t number_32(std::int64_t value) {
 }
 
 /// A type and its unit: two numbers of strings.
-void read_type(protozero::pbf_reader in, std::int64_t& type, std::int64_t& unit) {
-  while (in.next()) {
-    switch (in.tag()) {
-      case 1: type = in.get_int64(); break;
-      case 2: unit = in.get_int64(); break;
-      default: in.skip();
-    }
-  }
-}
+void read_type(protozero::pbf_reader in, std::int64_t& type, std::int64_t& unit) { read_numbers_of(in, type, unit); }
 
 class SnapshotMaker {
  public:

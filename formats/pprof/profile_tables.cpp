@@ -43,37 +43,17 @@ std::int32_t small_number(std::int64_t value, Notes& notes, std::uint64_t offset
 RawValueType read_value_type(const Field& field) {
   RawValueType out;
   out.offset = field.offset;
-  read_message(field.payload, field.payload_offset, "value type", [&](protozero::pbf_reader& in) {
-    while (in.next()) {
-      switch (in.tag_and_type()) {
-        case varint_field(1): out.type = in.get_int64(); break;
-        case varint_field(2): out.unit = in.get_int64(); break;
-        default: skip_unknown(in, 2);
-      }
-    }
-  });
+  read_message(field.payload, field.payload_offset, "value type",
+               [&](protozero::pbf_reader& in) { read_numbers_of(in, out.type, out.unit); });
   return out;
 }
 
 RawMapping read_mapping(const Field& field) {
   RawMapping out;
   out.offset = field.offset;
+  std::uint64_t has = 0;  // functions, file names, line numbers, inlined frames: the lines themselves say
   read_message(field.payload, field.payload_offset, "mapping", [&](protozero::pbf_reader& in) {
-    while (in.next()) {
-      switch (in.tag_and_type()) {
-        case varint_field(1): out.id = in.get_uint64(); break;
-        case varint_field(2): out.start = in.get_uint64(); break;
-        case varint_field(3): out.limit = in.get_uint64(); break;
-        case varint_field(4): out.file_offset = in.get_uint64(); break;
-        case varint_field(5): out.file_name = in.get_int64(); break;
-        case varint_field(6): out.build_id = in.get_int64(); break;
-        case varint_field(7):  // has_functions, has_filenames, has_line_numbers, has_inline_frames:
-        case varint_field(8):  // the lines themselves say
-        case varint_field(9):
-        case varint_field(10): in.skip(); break;
-        default: skip_unknown(in, 10);
-      }
-    }
+    read_numbers_of(in, out.id, out.start, out.limit, out.file_offset, out.file_name, out.build_id, has, has, has, has);
   });
   check_id(out.id, field.offset, "mapping with reserved ID=0");
   return out;
@@ -82,33 +62,20 @@ RawMapping read_mapping(const Field& field) {
 RawFunction read_function(const Field& field, Notes& notes) {
   RawFunction out;
   out.offset = field.offset;
+  std::int64_t line = 0;
   read_message(field.payload, field.payload_offset, "function", [&](protozero::pbf_reader& in) {
-    while (in.next()) {
-      switch (in.tag_and_type()) {
-        case varint_field(1): out.id = in.get_uint64(); break;
-        case varint_field(2): out.name = in.get_int64(); break;
-        case varint_field(3): out.system_name = in.get_int64(); break;
-        case varint_field(4): out.file_name = in.get_int64(); break;
-        case varint_field(5): out.start_line = small_number(in.get_int64(), notes, field.offset); break;
-        default: skip_unknown(in, 5);
-      }
-    }
+    read_numbers_of(in, out.id, out.name, out.system_name, out.file_name, line);
   });
+  out.start_line = small_number(line, notes, field.offset);
   check_id(out.id, field.offset, "function with reserved ID=0");
   return out;
 }
 
 RawLine read_line(protozero::pbf_reader in, Notes& notes, std::uint64_t offset) {
-  RawLine out;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case varint_field(1): out.function_id = in.get_uint64(); break;
-      case varint_field(2): out.line = small_number(in.get_int64(), notes, offset); break;
-      case varint_field(3): out.column = small_number(in.get_int64(), notes, offset); break;
-      default: skip_unknown(in, 3);
-    }
-  }
-  return out;
+  std::uint64_t function = 0;
+  std::int64_t line = 0, column = 0;
+  read_numbers_of(in, function, line, column);
+  return {function, small_number(line, notes, offset), small_number(column, notes, offset)};
 }
 
 RawLocation read_location(const Field& field, std::vector<RawLine>& lines, Notes& notes) {
@@ -117,10 +84,8 @@ RawLocation read_location(const Field& field, std::vector<RawLine>& lines, Notes
   out.first_line = static_cast<std::uint32_t>(lines.size());
   read_message(field.payload, field.payload_offset, "location", [&](protozero::pbf_reader& in) {
     while (in.next()) {
+      if (take_number(in, out.id, out.mapping_id, out.address)) continue;
       switch (in.tag_and_type()) {
-        case varint_field(1): out.id = in.get_uint64(); break;
-        case varint_field(2): out.mapping_id = in.get_uint64(); break;
-        case varint_field(3): out.address = in.get_uint64(); break;
         case bytes_field(4):
           add(lines, read_line(in.get_message(), notes, field.offset), kMaxLines, field.offset, "lines of locations");
           break;

@@ -26,15 +26,7 @@ struct RawLabel {
 
 RawLabel read_label(protozero::pbf_reader in) {
   RawLabel out;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case varint_field(1): out.key = in.get_int64(); break;
-      case varint_field(2): out.text = in.get_int64(); break;
-      case varint_field(3): out.number = in.get_int64(); break;
-      case varint_field(4): out.unit = in.get_int64(); break;
-      default: skip_unknown(in, 4);
-    }
-  }
+  read_numbers_of(in, out.key, out.text, out.number, out.unit);
   return out;
 }
 

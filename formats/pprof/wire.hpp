@@ -59,6 +59,22 @@ inline void skip_unknown(protozero::pbf_reader& reader, std::uint32_t known) {
   reader.skip();
 }
 
+/// Takes the field that `in` stands at, where its number is 1, 2, … up to as many as there are `numbers`. Throws for
+/// one that is no number.
+template <class... Number>
+bool take_number(protozero::pbf_reader& in, Number&... numbers) {
+  std::uint32_t tag = 0;
+  return ((in.tag() == ++tag && (numbers = static_cast<Number>(in.get_uint64()), true)) || ...);
+}
+
+/// Reads a message whose first fields are numbers; others are skipped.
+template <class... Number>
+void read_numbers_of(protozero::pbf_reader& in, Number&... numbers) {
+  while (in.next()) {
+    if (!take_number(in, numbers...)) in.skip();
+  }
+}
+
 /// As protozero::decode_varint; up to four bytes without a branch that depends on how many they are: ids of
 /// locations change between one, two and three at random. Requires p < end.
 inline std::uint64_t next_varint(const char*& p, const char* end) {

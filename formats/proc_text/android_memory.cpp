@@ -1,17 +1,7 @@
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,24 +1,11 @@
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/number_text.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 using namespace proc_text;
-
 using namespace text;
 
 constexpr std::int64_t kUsualPage = 4096;
@@ -209,9 +196,7 @@ class OomLog final : public ReportLog {
   std::optional<std::int64_t> time_;
 };
 
-Match sniff_oom(std::string_view head) {
-  return certain_if(any_line_of(head, [](std::string_view line) { return columns_of(line).has_value(); }));
-}
+Match sniff_oom(std::string_view head) { return certain_if(any_line_of(head, columns_of)); }
 
 std::string refuse_without_table(std::string_view head) {
   if (head.find(" invoked oom-killer:") == kNone) return {};

@@ -1,18 +1,12 @@
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <string>
 
-#include "formats/input/all_formats.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
 #include "formats/text/counter_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 using namespace proc_text;
-
 using namespace text;
 
 /// Levels of a cgroup's memory.stat, versions 1 and 2, in bytes. Source: mm/memcontrol.c, memory_stats[] and

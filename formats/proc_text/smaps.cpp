@@ -1,23 +1,10 @@
-#include <array>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/proc_text/kernel_numbers.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
 
 using namespace proc_text;
-
 using namespace text;
 
 struct AreaField {

@@ -1,23 +1,8 @@
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats {
 namespace {

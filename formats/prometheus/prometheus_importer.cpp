@@ -1,25 +1,11 @@
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/contains.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/counter_log.hpp"
 #include "formats/text/quantity.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats {
 namespace {

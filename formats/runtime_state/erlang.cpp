@@ -1,13 +1,4 @@
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/counter_log.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -92,12 +92,7 @@ bool is_report(std::string_view head) {
 constexpr Format kNodeReport{.info = {"node-report", "diagnostic report of Node.js: spaces of V8's heap",
                                       "report.*.json", "stacks, handles of libuv, environment, times"},
                              .sniff = [](std::string_view head) { return certain_if(node::is_report(head)); },
-                             .decode =
-                                 [](Input& in, SnapshotSink& out, const ReadRequest&) {
-                                   node::Report walk;
-                                   json::read_value(in, walk);
-                                   give(out, walk.finish());
-                                 },
+                             .decode = json::decode_value<node::Report>,
                              .many = "spaces"};
 
 }  // namespace snapdiff::formats

@@ -96,12 +96,7 @@ Match sniff_scalene(std::string_view head) {
 constexpr Format kScalene{.info = {"scalene", "what each line of Python allocated: Scalene's JSON profile", "*.json",
                                    "times, copies, the GPU, stacks and the series of each line"},
                           .sniff = sniff_scalene,
-                          .decode =
-                              [](Input& in, SnapshotSink& out, const ReadRequest&) {
-                                Profile walk;
-                                json::read_value(in, walk);
-                                give(out, walk.finish());
-                              },
+                          .decode = json::decode_value<Profile>,
                           .many = "lines"};
 
 }  // namespace snapdiff::formats

@@ -1,20 +1,7 @@
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -354,20 +341,17 @@ class BfcLog final : public text::ReportLog {
   std::uint64_t without_dump_ = 0;
 };
 
-Match sniff_bfc(std::string_view head) {
-  // A failure alone has no dump: XLA logs it like that, and a log has its figure.
-  return certain_if(text::any_line_of(head, [](std::string_view line) {
-    const auto found = bfc_line(line);
-    return found && !out_of_memory(found->body) && trim(found->body).find_first_not_of("*x_") != std::string_view::npos;
-  }));
+/// A failure alone has no dump: XLA logs it like that, and a log has its figure.
+bool is_of_dump(std::string_view line) {
+  const auto found = bfc_line(line);
+  return found && !out_of_memory(found->body) && trim(found->body).find_first_not_of("*x_") != std::string_view::npos;
 }
 
 }  // namespace
 
-constexpr Format kTensorflowBfc{.info = {"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out",
-                                         "*.log, *.txt", "addresses and order of chunks, bins, regions"},
-                                .sniff = sniff_bfc,
-                                .decode = text::read_log<BfcLog>,
-                                .many = "distinct stacks"};
+constexpr Format kTensorflowBfc =
+    text::log_format<BfcLog, is_of_dump>({"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out",
+                                          "*.log, *.txt", "addresses and order of chunks, bins, regions"},
+                                         "distinct stacks");
 
 }  // namespace snapdiff::formats

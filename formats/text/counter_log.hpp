@@ -1,14 +1,6 @@
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::text {
 

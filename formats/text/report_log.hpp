@@ -1,12 +1,25 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "formats/input/format.hpp"
+#include "analyzer/base/rest_row.hpp"
+#include "formats/input/all_formats.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/log_lines.hpp"
+#include "formats/text/quantity.hpp"
+#include "formats/text/time_stamp.hpp"
 
+/// What readers of reports in logs share. They include this alone for the standard library's common types, the lines
+/// and their numbers, the builder, and the ways to fail.
 namespace snapdiff::formats::text {
 
 /// A log with reports among its other lines; each report is a snapshot. A reader derives from this and hands what it
@@ -44,8 +57,24 @@ class ReportLog {
     out_.take(std::move(report));
   }
 
+  /// Opens a report of numbers that were counted.
+  SnapshotFacts& open_report(std::string_view producer, std::string_view detail = {}) {
+    return exact_facts(report_.emplace(), producer, detail);
+  }
+  /// The last line, or part of it, is missing in the open report, if there is one.
+  void lose(std::string_view what) {
+    if (report_) report_->facts().lose(what, lines_.line_offset());
+  }
+  void warn(std::string_view what) { report_->notes().add(Severity::warning, what, lines_.line_offset()); }
+  /// Hands the open report on.
+  void give_report() {
+    take_report(report_->finish());
+    report_.reset();
+  }
+
   LogLines lines_;
   HeldSink out_;
+  std::optional<SnapshotBuilder> report_;  // the open one
 
  private:
   /// Snapshots of one input; each takes about 2 KiB, so that a text of tiny reports stays below 128 MiB.
@@ -58,6 +87,15 @@ class ReportLog {
 template <class Log>
 void read_log(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
   Log(in, out).run();
+}
+
+/// A format whose reader is a ReportLog. It is certain where one of the first lines is what is looked for: is(line).
+template <class Log, auto is>
+constexpr Format log_format(const FormatInfo& info, std::string_view many) {
+  return {.info = info,
+          .sniff = [](std::string_view head) { return certain_if(any_line_of(head, is)); },
+          .decode = read_log<Log>,
+          .many = many};
 }
 
 }  // namespace snapdiff::formats::text

@@ -1,18 +1,7 @@
-#include <algorithm>
-#include <cstdint>
 #include <iterator>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
 #include "formats/type_counts/python_types.hpp"
-#include "snapdiff/checked.hpp"
 
 /// Lines on which a program prints how many objects of each type it has: a collections.Counter of Python, its
 /// most_common(), ObjectSpace.count_objects of Ruby.
@@ -95,11 +84,10 @@ class CountLog final : public ReportLog {
     const auto counts = count_line_of(line);
     if (time) time_ = time->ns;
     if (!counts) return;
-    SnapshotBuilder builder;
-    SnapshotFacts& facts = exact_facts(builder, counts->of_ruby ? "ruby" : "python");
+    SnapshotFacts& facts = open_report(counts->of_ruby ? "ruby" : "python");
     facts.taken_at_ns = std::exchange(time_, std::nullopt);
     facts.complete = !counts->first_only;
-    builder.add_column({"inuse_objects", "count"});
+    report_->add_column({"inuse_objects", "count"});
     std::optional<std::int64_t> slots;
     std::int64_t used = 0;
     bool fits = true;
@@ -113,29 +101,22 @@ class CountLog final : public ReportLog {
         facts.counters.push_back({"free_slots", one.count, "count", false});
         continue;
       }
-      add_type_row(builder, one.name, std::span(&one.count, 1));
+      add_type_row(*report_, one.name, std::span(&one.count, 1));
     }
-    if (!counts->whole) facts.lose("the line is cut: types behind the cut are missing", lines_.line_offset());
-    if (slots && counts->whole && (!fits || used != *slots))
-      builder.notes().add(Severity::warning, "the types add up to another number than TOTAL", lines_.line_offset());
-    take_report(builder.finish());
+    if (!counts->whole) lose("the line is cut: types behind the cut are missing");
+    if (slots && counts->whole && (!fits || used != *slots)) warn("the types add up to another number than TOTAL");
+    give_report();
   }
   void finish() override {}
 
   std::optional<std::int64_t> time_;
 };
 
-Match sniff_counts(std::string_view head) {
-  return certain_if(any_line_of(head, [](std::string_view line) { return count_line_of(line).has_value(); }));
-}
-
 }  // namespace
 
-constexpr Format kCountLines{
-    .info = {"object-counts", "counts of objects: a Python Counter of types, ObjectSpace.count_objects of Ruby",
-             "*.txt, *.log", "everything else on the lines"},
-    .sniff = sniff_counts,
-    .decode = read_log<CountLog>,
-    .many = "distinct stacks"};
+constexpr Format kCountLines = log_format<CountLog, count_line_of>(
+    {"object-counts", "counts of objects: a Python Counter of types, ObjectSpace.count_objects of Ruby", "*.txt, *.log",
+     "everything else on the lines"},
+    "distinct stacks");
 
 }  // namespace snapdiff::formats

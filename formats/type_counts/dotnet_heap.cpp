@@ -1,17 +1,5 @@
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/rest_row.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -98,9 +86,9 @@ class DotnetLog final : public ReportLog {
     open_ = kind;
   }
 
-  void skip_line(std::string_view what) {
+  void skip_line() {
     partial_ = true;
-    notes_.add(Severity::data_loss, what, lines_.line_offset());
+    notes_.add(Severity::data_loss, "lines inside a list that are no rows, left out", lines_.line_offset());
   }
 
   /// "00007f6c1dc021c8     1749        95696 System.SByte[]"
@@ -120,14 +108,14 @@ class DotnetLog final : public ReportLog {
     const std::string_view name = trim(at.rest());
     if (table.find_first_not_of("0123456789abcdefABCDEFx") != std::string_view::npos || !count || !bytes ||
         name.empty() || !lines_.terminated())
-      return skip_line("lines inside a list that are no rows, left out");
+      return skip_line();
     rows_.push_back({std::string(name), {}, *bytes, *count, true});
   }
 
   /// "428516 objects", "1,234 objects, 5,678 bytes"
   void dumpheap_total(std::string_view text) {
     const std::size_t objects = text.find(" object");
-    if (objects == std::string_view::npos) return skip_line("lines inside a list that are no rows, left out");
+    if (objects == std::string_view::npos) return skip_line();
     total_count_ = grouped(trim(text.substr(0, objects)));
     const std::size_t comma = text.find(", ", objects);
     const std::size_t bytes = text.find(" byte", objects);
@@ -143,7 +131,7 @@ class DotnetLog final : public ReportLog {
     TypeRow row;
     std::string_view rest = line;
     const auto count = grouped(take_cell(rest));
-    if (!bytes || !lines_.terminated()) return skip_line("lines inside a list that are no rows, left out");
+    if (!bytes || !lines_.terminated()) return skip_line();
     row.bytes = *bytes;
     row.counted = count.has_value();
     if (count) {
@@ -155,7 +143,7 @@ class DotnetLog final : public ReportLog {
       row.module = line.substr(open + 3, line.size() - open - 4);
       line = trim(line.substr(0, open));
     }
-    if (line.empty()) return skip_line("lines inside a list that are no rows, left out");
+    if (line.empty()) return skip_line();
     row.name = line;
     rows_.push_back(std::move(row));
   }
@@ -270,19 +258,15 @@ class DotnetLog final : public ReportLog {
   Notes notes_;
 };
 
-Match sniff_dotnet(std::string_view head) {
-  return certain_if(any_line_of(head, [](std::string_view line) {
-    return is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes");
-  }));
+bool begins_list(std::string_view line) {
+  return is_dumpheap_heading(line) || is_report_heading(line) || told(line, "GC Heap bytes");
 }
 
 }  // namespace
 
-constexpr Format kDotnetHeap{
-    .info = {"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
-             "method tables, which differ from run to run; free gaps, which are counters"},
-    .sniff = sniff_dotnet,
-    .decode = read_log<DotnetLog>,
-    .many = "distinct stacks"};
+constexpr Format kDotnetHeap = log_format<DotnetLog, begins_list>(
+    {"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
+     "method tables, which differ from run to run; free gaps, which are counters"},
+    "distinct stacks");
 
 }  // namespace snapdiff::formats

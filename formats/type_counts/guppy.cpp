@@ -1,17 +1,4 @@
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string_view>
-
-#include "analyzer/base/rest_row.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -70,7 +57,7 @@ class GuppyLog final : public ReportLog {
 
  private:
   void handle(std::string_view line) override {
-    if (!lines_.terminated() && builder_) {
+    if (!lines_.terminated() && report_) {
       // A row is cut, or the line that follows the last one.
       const bool is_row = printed_row(line) || dumped_row(line);
       if (is_row || has_prefix(line, ".")) is_cut_ = lines_.line_offset();
@@ -80,11 +67,11 @@ class GuppyLog final : public ReportLog {
       total_ = *total;
     } else if (line == kLoader) {
       open("dump");
-    } else if (const auto kind = heading_of(line); kind && builder_) {
-      builder_->facts().comments.emplace_back(*kind);
-    } else if (const auto row = builder_ ? printed_row(line) : std::nullopt) {
+    } else if (const auto kind = heading_of(line); kind && report_) {
+      report_->facts().comments.emplace_back(*kind);
+    } else if (const auto row = report_ ? printed_row(line) : std::nullopt) {
       add(*row);
-    } else if (builder_ && has_prefix(line, ".")) {
+    } else if (report_ && has_prefix(line, ".")) {
       read_dump(line);
     }
   }
@@ -97,21 +84,20 @@ class GuppyLog final : public ReportLog {
       has_end_ = true;
       close();
     } else if (at.take(".timemade: ")) {
-      if (const auto time = parse_time(at.rest())) builder_->facts().taken_at_ns = time->ns;
+      if (const auto time = parse_time(at.rest())) report_->facts().taken_at_ns = time->ns;
     } else if (at.take(".count: ")) {
       at.count(total_.count);
     } else if (at.take(".size: ")) {
       at.count(total_.bytes);
     } else if (at.take(".kindheader: ")) {
-      builder_->facts().comments.emplace_back(at.rest());
+      report_->facts().comments.emplace_back(at.rest());
     }
   }
 
   void open(std::string_view detail) {
     close();
-    builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_heap_columns();
-    exact_facts(*builder_, "guppy", detail);
+    open_report("guppy", detail);
+    report_->add_heap_columns();
     total_ = sum_ = {};
     has_end_ = detail != "dump";
   }
@@ -119,27 +105,26 @@ class GuppyLog final : public ReportLog {
   void add(const PartitionRow& row) {
     add_to(sum_.count, row.sum.count, "rows add up", lines_.line_offset());
     add_to(sum_.bytes, row.sum.bytes, "rows add up", lines_.line_offset());
-    add_type_row(*builder_, row.name, std::array{row.sum.count, row.sum.bytes});
+    add_type_row(*report_, row.name, std::array{row.sum.count, row.sum.bytes});
   }
 
   /// The heading counts all objects; ten rows are printed.
   void close() {
-    if (!builder_) return;
+    if (!report_) return;
     const PartitionSum rest{total_.count - sum_.count, total_.bytes - sum_.bytes};
     if (rest.count > 0 || rest.bytes > 0) {
-      builder_->facts().complete = false;
-      builder_->add_row(builder_->pseudo_stack(kBelowThreshold), LabelSetId{},
-                        std::array{std::max<std::int64_t>(rest.count, 0), std::max<std::int64_t>(rest.bytes, 0)});
+      report_->facts().complete = false;
+      report_->add_row(report_->pseudo_stack(kBelowThreshold), LabelSetId{},
+                       std::array{std::max<std::int64_t>(rest.count, 0), std::max<std::int64_t>(rest.bytes, 0)});
     }
     if (is_cut_ || !has_end_)
-      builder_->facts().lose("the input ends inside the list", is_cut_.value_or(lines_.offset()));
-    out_.take(builder_->finish());
-    builder_.reset();
+      report_->facts().lose("the input ends inside the list", is_cut_.value_or(lines_.offset()));
+    out_.take(report_->finish());
+    report_.reset();
   }
 
   void finish() override { close(); }
 
-  std::unique_ptr<SnapshotBuilder> builder_;
   PartitionSum total_, sum_;
   std::optional<std::uint64_t> is_cut_;
   bool has_end_ = true;
@@ -147,7 +132,7 @@ class GuppyLog final : public ReportLog {
 
 Match sniff_guppy(std::string_view head) {
   if (has_prefix(head, kLoader)) return Match::certain;
-  return certain_if(any_line_of(head, [](std::string_view line) { return partition_of(line).has_value(); }));
+  return certain_if(any_line_of(head, partition_of));
 }
 
 }  // namespace

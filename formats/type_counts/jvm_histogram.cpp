@@ -1,16 +1,5 @@
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "analyzer/base/object_graph.hpp"
-#include "analyzer/base/rest_row.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -92,7 +81,7 @@ class HistogramLog final : public ReportLog {
     if (is_heading(line)) {
       close_without_total();
       open();
-    } else if (!builder_) {
+    } else if (!report_) {
       if (const auto pid = pid_line(line)) pid_ = pid;
     } else if (const auto row = row_of(line)) {
       add(*row);
@@ -104,10 +93,8 @@ class HistogramLog final : public ReportLog {
   }
 
   void open() {
-    builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_heap_columns();
-    exact_facts(*builder_, "java");
-    builder_->facts().pid = std::exchange(pid_, std::nullopt);
+    open_report("java").pid = std::exchange(pid_, std::nullopt);
+    report_->add_heap_columns();
     sum_ = {};
   }
 
@@ -117,8 +104,8 @@ class HistogramLog final : public ReportLog {
     const std::string_view module = take_module(name);
     // The fillers of the collector are one type, as in dumps.
     const TypeKey key = name.find("jdk.internal.vm.Filler") != std::string_view::npos
-                            ? type_key(*builder_, kDeadSpace)
-                            : type_key(*builder_, without_address(name), builder_->module(module, {}));
+                            ? type_key(*report_, kDeadSpace)
+                            : type_key(*report_, without_address(name), report_->module(module, {}));
     add_row(key, row);
     add_to(sum_.instances, row.instances, "sum over the classes is", lines_.line_offset());
     add_to(sum_.bytes, row.bytes, "sum over the classes is", lines_.line_offset());
@@ -126,56 +113,48 @@ class HistogramLog final : public ReportLog {
 
   void add_row(const TypeKey& key, const Row& row) {
     const std::int64_t values[] = {row.instances, row.bytes};
-    builder_->add_row(key.stack, key.labels, values);
+    report_->add_row(key.stack, key.labels, values);
   }
 
   void unreadable() {
-    builder_->facts().complete = false;
-    builder_->facts().lose("lines inside a histogram that are no rows, left out", lines_.line_offset());
+    report_->facts().complete = false;
+    lose("lines inside a histogram that are no rows, left out");
   }
 
   void close(const Row& total) {
     const bool are_more = total.instances < sum_.instances || total.bytes < sum_.bytes;
     if (are_more || total.instances != sum_.instances || total.bytes != sum_.bytes) {
-      builder_->facts().complete = false;
-      builder_->notes().add(
-          Severity::warning,
-          "the classes add up to " + std::string(are_more ? "more" : "less") + " than the Total line says",
-          lines_.line_offset());
+      report_->facts().complete = false;
+      warn("the classes add up to " + std::string(are_more ? "more" : "less") + " than the Total line says");
     }
-    if (!are_more && !builder_->facts().complete) {
+    if (!are_more && !report_->facts().complete) {
       const Row rest{total.instances - sum_.instances, total.bytes - sum_.bytes, {}};
-      add_row({builder_->pseudo_stack(kBelowThreshold), LabelSetId{}}, rest);
+      add_row({report_->pseudo_stack(kBelowThreshold), LabelSetId{}}, rest);
     }
     take();
   }
 
   void close_without_total() {
-    if (!builder_) return;
-    builder_->facts().complete = false;
-    builder_->notes().add(Severity::warning, "no Total line: classes are missing", lines_.offset());
+    if (!report_) return;
+    report_->facts().complete = false;
+    report_->notes().add(Severity::warning, "no Total line: classes are missing", lines_.offset());
     take();
   }
 
   void take() {
-    out_.take(builder_->finish());
-    builder_.reset();
+    out_.take(report_->finish());
+    report_.reset();
   }
 
-  std::unique_ptr<SnapshotBuilder> builder_;  // the open histogram
   Row sum_;
   std::optional<std::int64_t> pid_;
 };
 
-Match sniff_histogram(std::string_view head) { return certain_if(any_line_of(head, is_heading)); }
-
 }  // namespace
 
-constexpr Format kJvmHistogram{
-    .info = {"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram", "*.txt, *.log",
-             "versions of modules; which of several class loaders"},
-    .sniff = sniff_histogram,
-    .decode = read_log<HistogramLog>,
-    .many = "distinct stacks"};
+constexpr Format kJvmHistogram = log_format<HistogramLog, is_heading>(
+    {"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram", "*.txt, *.log",
+     "versions of modules; which of several class loaders"},
+    "distinct stacks");
 
 }  // namespace snapdiff::formats

@@ -1,19 +1,8 @@
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
-#include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
 #include "formats/type_counts/python_types.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -87,7 +76,7 @@ class ObjgraphLog final : public ReportLog {
     if (grows && lists_.size() * types.size() <= kMostRows) return take_growth(types);
     for (const List& list : lists_) {
       open();
-      builder_->facts().complete = false;  // the largest, or what passed its peak, only
+      report_->facts().complete = false;  // the largest, or what passed its peak, only
       for (const Row& row : list.rows) add_row(row.name, row.count);
       take(list);
     }
@@ -104,7 +93,7 @@ class ObjgraphLog final : public ReportLog {
       for (const Row& row : list.rows) counts[types.at(row.name)] = row.count;
       open();
       for (const auto& [name, place] : types) add_row(name, std::max<std::int64_t>(counts[place], 0));
-      builder_->notes().add(Severity::info, "show_growth lists what grew: other types keep their last count");
+      report_->notes().add(Severity::info, "show_growth lists what grew: other types keep their last count");
       take(list);
     }
   }
@@ -141,27 +130,22 @@ class ObjgraphLog final : public ReportLog {
   void close() { is_open_ = false; }
 
   void open() {
-    builder_ = std::make_unique<SnapshotBuilder>();
-    builder_->add_column({"inuse_objects", "count"});
-    exact_facts(*builder_, "objgraph");
+    open_report("objgraph");
+    report_->add_column({"inuse_objects", "count"});
   }
 
-  void add_row(std::string_view name, std::int64_t count) {
-    const TypeKey key = type_key(*builder_, name);
-    builder_->add_row(key.stack, key.labels, std::span(&count, 1));
-  }
+  void add_row(std::string_view name, std::int64_t count) { add_type_row(*report_, name, std::span(&count, 1)); }
 
   void take(const List& list) {
-    if (list.cut) builder_->facts().lose("the last line has no end: its number may be cut", *list.cut);
-    out_.take(builder_->finish());
-    builder_.reset();
+    if (list.cut) report_->facts().lose("the last line has no end: its number may be cut", *list.cut);
+    out_.take(report_->finish());
+    report_.reset();
   }
 
   /// Of lists times types, in memory one list at a time: 4096 lists of 1000 types.
   static constexpr std::size_t kMostRows = std::size_t{4} << 20;
 
   std::vector<List> lists_;
-  std::unique_ptr<SnapshotBuilder> builder_;
   bool is_open_ = false;  // the last list
   Entry last_;            // without its name
   std::size_t width_ = 0;

@@ -1,18 +1,5 @@
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/all_formats.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -109,15 +96,12 @@ class PymplerLog final : public text::ReportLog {
     builder.add_column({is_difference_ ? "growth_objects" : "inuse_objects", "count"});
     builder.add_column({space, "bytes"});
     builder.add_column({half_unit_name(space), "bytes"});
-    SnapshotFacts& facts = builder.facts();
+    SnapshotFacts& facts = exact_facts(builder, "pympler", is_difference_ ? "printed differences" : "printed summary");
     for (const auto& [name, row] : sums) {
       facts.is_diff = facts.is_diff || row.count < 0 || row.size.value < 0;
       add_type_row(builder, name, std::array{row.count, row.size.value, row.size.half_unit});
     }
-    facts.producer = "pympler";
-    facts.sampling = Sampling::exact;
     facts.complete = false;  // the largest types only
-    facts.format_detail = is_difference_ ? "printed differences" : "printed summary";
     if (is_difference_)
       facts.notes.add(Severity::info, "differences, added up: values are growth since the tracker was made");
     if (list.cut) facts.lose("the input ends inside the list", *list.cut);
@@ -128,15 +112,11 @@ class PymplerLog final : public text::ReportLog {
   bool is_open_ = false, is_difference_ = false;
 };
 
-Match sniff_pympler(std::string_view head) { return certain_if(text::any_line_of(head, is_summary_heading)); }
-
 }  // namespace
 
-constexpr Format kPympler{
-    .info = {"pympler", "types on the heap of Python: pympler's summaries, and SummaryTracker's differences",
-             "*.txt, *.log", "types beyond the rows that are printed, and how much they are"},
-    .sniff = sniff_pympler,
-    .decode = text::read_log<PymplerLog>,
-    .many = "distinct types"};
+constexpr Format kPympler = text::log_format<PymplerLog, is_summary_heading>(
+    {"pympler", "types on the heap of Python: pympler's summaries, and SummaryTracker's differences", "*.txt, *.log",
+     "types beyond the rows that are printed, and how much they are"},
+    "distinct types");
 
 }  // namespace snapdiff::formats
