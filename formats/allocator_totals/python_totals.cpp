@@ -94,8 +94,7 @@ class PythonMallocLog final : public ReportLog {
   void add(const SizeClass& row) {
     const std::int64_t bytes = product_of(row.size, row.used, kSum, lines_.line_offset());
     add_to(in_blocks_, bytes, kSum, lines_.line_offset());
-    const std::int64_t values[] = {row.used, bytes};
-    add_type_row(*report_, "size class " + std::to_string(row.size), values);
+    add_type_row(*report_, "size class " + std::to_string(row.size), {row.used, bytes});
   }
 
   /// The classes add up to the allocated blocks, all parts to Total: both are checked.

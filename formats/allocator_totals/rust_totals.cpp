@@ -3,8 +3,6 @@
 namespace snapdiff::formats {
 namespace {
 
-namespace rust {
-
 struct Stats {
   std::int64_t in_use = 0, blocks = 0, allocated = 0;
 };
@@ -48,11 +46,9 @@ class StatsLog final : public text::CounterLog {
   }
 };
 
-}  // namespace rust
-
 }  // namespace
 
-constexpr Format kRustTotals = text::log_format<rust::StatsLog, rust::stats_of>(
+constexpr Format kRustTotals = text::log_format<StatsLog, stats_of>(
     {"stats-alloc", "totals of Rust's stats_alloc as its Debug output prints them", "*.log, *.txt", "counts of calls"},
     "counters");
 

@@ -162,8 +162,7 @@ class MemleakLog final : public text::ReportLog {
 
   void close_row() {
     if (!row_) return;
-    const std::int64_t values[] = {row_->count, row_->bytes};
-    report_->add_row(report_->stack(frames_), LabelSetId{}, values);
+    report_->add_row(report_->stack(frames_), LabelSetId{}, std::array{row_->count, row_->bytes});
     row_.reset();
   }
 

@@ -12,42 +12,33 @@
 namespace snapdiff::formats::heap_text {
 namespace {
 
-struct KnownCounter {
-  std::string_view name;
-  std::string_view unit;
-  bool cumulative;
-};
+/// What it prints of them besides.
+constexpr KnownCounter kPrinted[] = {
+    {"NumGC", "count", true}, {"NumForcedGC", "count", true}, {"MaxRSS", "bytes", false}};
 
-/// Of runtime.MemStats (src/runtime/pprof/pprof.go prints them), those that help to read a heap.
-constexpr std::array<KnownCounter, 20> kCounters{{
-    {"Alloc", "bytes", false},       {"TotalAlloc", "bytes", true},    {"Sys", "bytes", false},
-    {"Lookups", "count", true},      {"Mallocs", "count", true},       {"Frees", "count", true},
-    {"HeapAlloc", "bytes", false},   {"HeapSys", "bytes", false},      {"HeapIdle", "bytes", false},
-    {"HeapInuse", "bytes", false},   {"HeapReleased", "bytes", false}, {"HeapObjects", "count", false},
-    {"BuckHashSys", "bytes", false}, {"GCSys", "bytes", false},        {"OtherSys", "bytes", false},
-    {"NextGC", "bytes", false},      {"LastGC", "nanoseconds", false}, {"NumGC", "count", true},
-    {"NumForcedGC", "count", true},  {"MaxRSS", "bytes", false},
-}};
+/// Null for one that does not help to read a heap.
+const KnownCounter* counter_called(std::string_view name) {
+  const bool is_of_runtime = name.starts_with("Stack") || name.starts_with("MSpan") || name.starts_with("MCache");
+  const KnownCounter* const found = is_of_runtime ? nullptr : known_counter(kMemStats, name);
+  return found != nullptr ? found : known_counter(kPrinted, name);
+}
 
 /// " HeapSys = 7471104", the text after the #.
 bool read_counter(DumpReader& dump, std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return false;
   const std::string_view name = trim(text.substr(0, equals));
-  for (const KnownCounter& known : kCounters) {
-    if (known.name != name) continue;
-    Cursor at(text.substr(equals + 1));
-    at.skip_blanks();
-    std::int64_t value = 0;
-    if (at.decimal(value) != Number::ok || (at.skip_blanks(), !at.at_end())) return false;
-    auto& counters = dump.builder.facts().counters;
-    for (const Counter& counter : counters) {
-      if (counter.name == name) return true;
-    }
-    counters.push_back({std::string(name), value, std::string(known.unit), known.cumulative});
-    return true;
+  const KnownCounter* const known = counter_called(name);
+  Cursor at(text.substr(equals + 1));
+  at.skip_blanks();
+  std::int64_t value = 0;
+  if (known == nullptr || at.decimal(value) != Number::ok || (at.skip_blanks(), !at.at_end())) return false;
+  auto& counters = dump.builder.facts().counters;
+  for (const Counter& counter : counters) {
+    if (counter.name == name) return true;
   }
-  return false;
+  counters.push_back(known->with(value));
+  return true;
 }
 
 /// "\t0x1234\tmain.f+0x1f\t/src/main.go:12", the text after the #.

@@ -29,22 +29,7 @@ constexpr std::array<std::string_view, 18> kLayouts{
     "",    "", "t7",    "77t7", "77777777t7777", "777t777tf", "7777tt7", "77777", "77",
     "777", "", "77777", "7tf",  "7tf",           "7777777",   "777777",  "",      "77"};
 
-/// Of runtime.MemStats in the order of the record; the others are the pauses.
-struct Stat {
-  std::string_view name, unit;
-  bool cumulative;
-};
-constexpr std::array<Stat, 23> kStats{{
-    {"Alloc", "bytes", false},       {"TotalAlloc", "bytes", true},    {"Sys", "bytes", false},
-    {"Lookups", "count", true},      {"Mallocs", "count", true},       {"Frees", "count", true},
-    {"HeapAlloc", "bytes", false},   {"HeapSys", "bytes", false},      {"HeapIdle", "bytes", false},
-    {"HeapInuse", "bytes", false},   {"HeapReleased", "bytes", false}, {"HeapObjects", "count", false},
-    {"StackInuse", "bytes", false},  {"StackSys", "bytes", false},     {"MSpanInuse", "bytes", false},
-    {"MSpanSys", "bytes", false},    {"MCacheInuse", "bytes", false},  {"MCacheSys", "bytes", false},
-    {"BuckHashSys", "bytes", false}, {"GCSys", "bytes", false},        {"OtherSys", "bytes", false},
-    {"NextGC", "bytes", false},      {"LastGC", "nanoseconds", false},
-}};
-constexpr std::size_t kPauses = 1 + 256;  // their sum, then each
+constexpr std::size_t kPauses = 1 + 256;  // behind MemStats: their sum, then each
 constexpr std::uint64_t kMostTag = 17;
 
 /// Reads a whole dump. Throws Failure.
@@ -54,9 +39,7 @@ class GoDumpReader {
 
   Snapshot read() {
     at_.skip(kGoDumpSignature.size());
-    builder_.add_heap_columns();
-    builder_.add_column({"alloc_objects", "count"});
-    builder_.add_column({"alloc_space", "bytes"});
+    builder_.add_heap_columns(true);
     SnapshotFacts& facts = builder_.facts();
     facts.producer = "go";
     facts.sampling = Sampling::poisson;
@@ -130,11 +113,10 @@ class GoDumpReader {
 
   void read_stats() {
     std::vector<Counter> counters;
-    for (const Stat& stat : kStats) {
+    for (const KnownCounter& stat : kMemStats) {
       const std::uint64_t value = number();
       if (value >> 63 != 0) at_.malformed("a figure of MemStats is beyond 2^63-1");
-      counters.push_back(
-          {std::string(stat.name), static_cast<std::int64_t>(value), std::string(stat.unit), stat.cumulative});
+      counters.push_back(stat.with(static_cast<std::int64_t>(value)));
     }
     for (std::size_t i = 0; i < kPauses; ++i) number();
     const std::uint64_t collections = number();

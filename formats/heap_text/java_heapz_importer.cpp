@@ -161,8 +161,7 @@ class JavaReader {
       frames.clear();
       for (const std::uint32_t address : dump_.stacks.frames(i)) frames.push_back(frame_of[address]);
       const Values& v = dump_.stacks.values(i);
-      const std::int64_t values[] = {v.inuse_objects, v.inuse_space};
-      builder.add_row(builder.stack(frames), LabelSetId{}, values);
+      builder.add_row(builder.stack(frames), LabelSetId{}, std::array{v.inuse_objects, v.inuse_space});
     }
     if (dump_.stacks.size() == 0) {
       fail(ErrorCode::malformed, "no rows: the input ends, expected bytes count @ ids", dump_.lines.offset());

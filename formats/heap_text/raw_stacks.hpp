@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/base/hash_index.hpp"
+#include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
 /// Rows as they come, before the memory map at the end of the file says what their addresses
@@ -14,6 +15,16 @@ namespace snapdiff::formats::heap_text {
 
 /// Most frames that one stack may have.
 inline constexpr std::size_t kMaxFrames = 1'000'000;
+
+/// Of Go's runtime.MemStats, in its order: what its text form prints (src/runtime/pprof/pprof.go) and its heap dump
+/// has; the pauses follow.
+inline constexpr KnownCounter kMemStats[] = {
+    {"Alloc", "bytes"},         {"TotalAlloc", "bytes", true}, {"Sys", "bytes"},          {"Lookups", "count", true},
+    {"Mallocs", "count", true}, {"Frees", "count", true},      {"HeapAlloc", "bytes"},    {"HeapSys", "bytes"},
+    {"HeapIdle", "bytes"},      {"HeapInuse", "bytes"},        {"HeapReleased", "bytes"}, {"HeapObjects", "count"},
+    {"StackInuse", "bytes"},    {"StackSys", "bytes"},         {"MSpanInuse", "bytes"},   {"MSpanSys", "bytes"},
+    {"MCacheInuse", "bytes"},   {"MCacheSys", "bytes"},        {"BuckHashSys", "bytes"},  {"GCSys", "bytes"},
+    {"OtherSys", "bytes"},      {"NextGC", "bytes"},           {"LastGC", "nanoseconds"}};
 
 /// The four numbers of a row, in file order.
 struct Values {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "formats/heaptrack/record_fields.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 

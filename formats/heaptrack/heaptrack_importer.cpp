@@ -15,7 +15,6 @@
 #include "analyzer/base/importer.hpp"
 #include "formats/heaptrack/heap_recording.hpp"
 #include "formats/heaptrack/line_of_hex.hpp"
-#include "formats/heaptrack/record_fields.hpp"
 #include "formats/heaptrack/snapshot_maker.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
@@ -65,10 +64,7 @@ std::optional<std::uint64_t> milliseconds(std::string_view text) {
     return std::nullopt;
   }
   double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size() || !(value >= 0 && value * factor < kMost)) {
-    return std::nullopt;
-  }
+  if (!text::parse_whole(text, value) || !(value >= 0 && value * factor < kMost)) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(value * factor));
 }
 

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "formats/hprof/object_sizes.hpp"
 #include "formats/input/number_rows.hpp"
+#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::hprof {
 
@@ -61,6 +63,25 @@ struct ClassRow {
   std::uint32_t holder = kNone;      ///< nearest ancestor with references of its own; is_summed
   std::size_t layout_begin = 0;      ///< is_laid_out
   std::size_t layout_end = 0;
+};
+
+/// Texts of the records `string` by their ids.
+class NameTable {
+ public:
+  /// Of two texts under one id the first one stays.
+  void add(std::uint64_t id, std::string_view text) {
+    const std::size_t known = ids_.size();
+    if (ids_.intern(id) == known) texts_.append(text);
+  }
+  std::optional<std::string_view> find(std::uint64_t id) const {
+    const std::uint32_t row = ids_.find(id);
+    if (row == NumberRows::kAbsent) return std::nullopt;
+    return texts_[StringId{row + 1}];
+  }
+
+ private:
+  StringTable texts_;  // row 0 is ""
+  NumberRows ids_;
 };
 
 enum class Summed : std::uint8_t { done, ancestor_missing, circle };

@@ -15,7 +15,6 @@
 #include "formats/hprof/big_endian.hpp"
 #include "formats/hprof/classes.hpp"
 #include "formats/hprof/heap_dump.hpp"
-#include "formats/hprof/name_table.hpp"
 #include "formats/hprof/object_sizes.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/byte_window.hpp"
@@ -342,8 +341,7 @@ class Finisher {
     std::string name;
     for (std::size_t row = 0; row < types.size(); ++row) {
       name = types.kind[row] == class_kind ? kClassOfClasses : builder_.dictionary().strings[types.name[row]];
-      const std::int64_t values[] = {sums_[row].count, sums_[row].bytes};
-      add_type_row(builder_, name, values);
+      add_type_row(builder_, name, {sums_[row].count, sums_[row].bytes});
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,22 @@ inline SnapshotFacts& exact_facts(SnapshotBuilder& builder, std::string_view pro
   facts.producer = producer;
   if (!detail.empty()) facts.format_detail = detail;
   return facts;
+}
+
+/// A counter of a tool, as the tool calls it.
+struct KnownCounter {
+  std::string_view name, unit;
+  bool cumulative = false;
+
+  Counter with(std::int64_t value) const { return {std::string(name), value, std::string(unit), cumulative}; }
+};
+
+/// Null where none of them is called so.
+inline const KnownCounter* known_counter(std::span<const KnownCounter> all, std::string_view name) {
+  for (const KnownCounter& known : all) {
+    if (known.name == name) return &known;
+  }
+  return nullptr;
 }
 
 /// A label of text.
@@ -43,6 +60,9 @@ inline void add_type_row(SnapshotBuilder& builder, std::string_view name, std::s
                          ModuleId module = {}) {
   const TypeKey key = type_key(builder, name, module);
   builder.add_row(key.stack, key.labels, values);
+}
+inline void add_type_row(SnapshotBuilder& builder, std::string_view name, std::initializer_list<std::int64_t> values) {
+  add_type_row(builder, name, std::span(values.begin(), values.size()));
 }
 
 }  // namespace snapdiff::formats

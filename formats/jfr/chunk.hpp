@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "formats/input/number_rows.hpp"
-#include "formats/jfr/cursor.hpp"
 #include "formats/jfr/metadata.hpp"
 
 namespace snapdiff::formats::jfr {

@@ -1,12 +1,11 @@
 #include "formats/json/json_walk.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 #include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/text/in_quotes.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::json {
 
@@ -82,15 +81,11 @@ void Walk::container(JsonScanner& json, bool array) {
 }
 
 void Walk::number_as_written(std::string_view written) {
-  const char* const end = written.data() + written.size();
   std::int64_t whole = 0;
-  if (const auto [at, failure] = std::from_chars(written.data(), end, whole); failure == std::errc{} && at == end) {
-    return number(whole);
-  }
+  if (text::parse_whole(written, whole)) return number(whole);
   double fraction = 0;
-  if (std::from_chars(written.data(), end, fraction).ec != std::errc{}) {
+  if (std::from_chars(written.data(), written.data() + written.size(), fraction).ec != std::errc{})
     fail_malformed("malformed JSON: number " + text::in_quotes(written) + " is beyond any double", offset_);
-  }
   real(fraction);
 }
 

@@ -72,8 +72,7 @@ class ClassLoaderLog final : public ReportLog {
     if (row.loaders == 1) type_ = row.type;
     // Hidden classes belong to the loader above: "+ hidden classes", "+ unsafe anonymous classes".
     const std::string type = row.loaders == 1 ? type_ : type_ + " " + std::string(row.type);
-    const std::int64_t values[] = {row.chunks, row.blocks, row.classes, row.loaders};
-    add_type_row(*report_, type, values);
+    add_type_row(*report_, type, {row.chunks, row.blocks, row.classes, row.loaders});
     for (const auto number : {&LoaderRow::loaders, &LoaderRow::classes, &LoaderRow::chunks, &LoaderRow::blocks})
       add_to(sum_.*number, row.*number, "a sum is", lines_.line_offset());
   }

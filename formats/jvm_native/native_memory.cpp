@@ -244,10 +244,10 @@ class NativeMemoryLog final : public ReportLog {
         if (frame.name.empty()) printed.offset = frame.address;
         frames.push_back(frame_of(builder, printed));
       }
-      const std::int64_t values[] = {site->committed[side], site->reserved[side]};
-      builder.add_row(builder.stack(frames), builder.labels({text_label(builder, "type", category.name)}), values);
-      rest[0] -= values[0];
-      rest[1] -= values[1];
+      builder.add_row(builder.stack(frames), builder.labels({text_label(builder, "type", category.name)}),
+                      std::array{site->committed[side], site->reserved[side]});
+      rest[0] -= site->committed[side];
+      rest[1] -= site->reserved[side];
     }
     for (std::int64_t& left : rest) left = std::max<std::int64_t>(left, 0);  // sites are rounded
     add_type_row(builder, category.name, rest);
@@ -281,8 +281,8 @@ class NativeMemoryLog final : public ReportLog {
                         "the categories add up to " + std::string(are_more ? "more" : "less") + " than Total says",
                         lines_.line_offset());
     if (!are_more) {
-      const std::int64_t values[] = {std::max<std::int64_t>(committed, 0), std::max<std::int64_t>(reserved, 0)};
-      builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{}, values);
+      builder.add_row(builder.pseudo_stack(kBelowThreshold), LabelSetId{},
+                      std::array{std::max<std::int64_t>(committed, 0), std::max<std::int64_t>(reserved, 0)});
     }
   }
 

@@ -13,8 +13,6 @@
 namespace snapdiff::formats::leak_reports {
 namespace {
 
-namespace blocks {
-
 constexpr std::size_t kNowhere = std::string_view::npos;
 
 /// "0x55fd33d88300" at the cursor.
@@ -27,10 +25,6 @@ bool take_size(text::Cursor& at, std::int64_t& out) {
   out = static_cast<std::int64_t>(value);
   return true;
 }
-
-}  // namespace blocks
-
-using namespace blocks;
 
 /// Process 15295: 30252 nodes malloced for 5385 KB
 /// Process 15295: 3 leaks for 144 total leaked bytes.
@@ -342,8 +336,10 @@ class MtraceLog final : public Dialect {
 
 }  // namespace
 
-std::unique_ptr<Dialect> make_macos_leaks() { return std::make_unique<MacosLeaks>(); }
-std::unique_ptr<Dialect> make_mtrace_report() { return std::make_unique<MtraceReport>(); }
-std::unique_ptr<Dialect> make_mtrace_log() { return std::make_unique<MtraceLog>(); }
+void add_block_dialects(Dialects& all) {
+  all.push_back(std::make_unique<MacosLeaks>());
+  all.push_back(std::make_unique<MtraceReport>());
+  all.push_back(std::make_unique<MtraceLog>());
+}
 
 }  // namespace snapdiff::formats::leak_reports

@@ -68,8 +68,8 @@ void LeakCheck::close_record() {
 
 void LeakCheck::add_row(StackId stack, std::string_view kind, Leaked leaked) {
   const bool is_lost = kind != kStillReachable;
-  const std::int64_t values[] = {leaked.blocks, leaked.bytes, is_lost ? leaked.blocks : 0, is_lost ? leaked.bytes : 0};
-  builder_.add_row(stack, kind.empty() ? LabelSetId{} : kind_labels(kind), values);
+  builder_.add_row(stack, kind.empty() ? LabelSetId{} : kind_labels(kind),
+                   std::array{leaked.blocks, leaked.bytes, is_lost ? leaked.blocks : 0, is_lost ? leaked.bytes : 0});
 }
 
 /// Without its own records the indirect memory is known by the record that it is lost with.

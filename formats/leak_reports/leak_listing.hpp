@@ -36,12 +36,9 @@ class Dialect {
   virtual bool is_endless() const { return false; }
 };
 
-std::unique_ptr<Dialect> make_kmemleak();
-std::unique_ptr<Dialect> make_macos_leaks();
-std::unique_ptr<Dialect> make_visual_leak_detector();
-std::unique_ptr<Dialect> make_crt_dump();
-std::unique_ptr<Dialect> make_heap_checker();
-std::unique_ptr<Dialect> make_mtrace_report();
-std::unique_ptr<Dialect> make_mtrace_log();
+using Dialects = std::vector<std::unique_ptr<Dialect>>;
+
+void add_listing_dialects(Dialects& all);
+void add_block_dialects(Dialects& all);
 
 }  // namespace snapdiff::formats::leak_reports

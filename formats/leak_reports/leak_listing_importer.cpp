@@ -6,15 +6,10 @@ namespace {
 
 using namespace leak_reports;
 
-std::vector<std::unique_ptr<Dialect>> all_dialects() {
-  std::vector<std::unique_ptr<Dialect>> all;
-  all.push_back(make_kmemleak());
-  all.push_back(make_macos_leaks());
-  all.push_back(make_visual_leak_detector());
-  all.push_back(make_crt_dump());
-  all.push_back(make_heap_checker());
-  all.push_back(make_mtrace_report());
-  all.push_back(make_mtrace_log());
+Dialects all_dialects() {
+  Dialects all;
+  add_listing_dialects(all);
+  add_block_dialects(all);
   return all;
 }
 
@@ -74,7 +69,7 @@ class LeakListing final : public text::ReportLog, private ListingSink {
     close();
   }
 
-  std::vector<std::unique_ptr<Dialect>> dialects_;
+  Dialects dialects_;
   Dialect* active_ = nullptr;
   std::unique_ptr<LeakCheck> check_;
 };

@@ -11,8 +11,6 @@
 namespace snapdiff::formats::leak_reports {
 namespace {
 
-namespace listing {
-
 constexpr std::size_t kNone = std::string_view::npos;
 
 using text::behind;
@@ -40,10 +38,6 @@ bool take_place(std::string_view text, LeakFrame& out) {
   out.line = *line;
   return true;
 }
-
-}  // namespace listing
-
-using namespace listing;
 
 /// unreferenced object 0xffff888105a65340 (size 64):
 ///   comm "mount", pid 710, jiffies 4302851558 (age 58.239s)
@@ -270,9 +264,11 @@ class HeapChecker final : public Dialect {
 
 }  // namespace
 
-std::unique_ptr<Dialect> make_kmemleak() { return std::make_unique<Kmemleak>(); }
-std::unique_ptr<Dialect> make_visual_leak_detector() { return std::make_unique<VisualLeakDetector>(); }
-std::unique_ptr<Dialect> make_crt_dump() { return std::make_unique<CrtDump>(); }
-std::unique_ptr<Dialect> make_heap_checker() { return std::make_unique<HeapChecker>(); }
+void add_listing_dialects(Dialects& all) {
+  all.push_back(std::make_unique<Kmemleak>());
+  all.push_back(std::make_unique<VisualLeakDetector>());
+  all.push_back(std::make_unique<CrtDump>());
+  all.push_back(std::make_unique<HeapChecker>());
+}
 
 }  // namespace snapdiff::formats::leak_reports

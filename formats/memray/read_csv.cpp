@@ -148,8 +148,7 @@ class CsvReader {
     const std::string& thread = fields_[4].empty() ? fields_[3] : fields_[4];
     if (!thread.empty()) labels.push_back(text_label(builder_, "thread", thread));
     read_stack(fields_[5]);
-    const std::int64_t values[] = {*count, *bytes};
-    builder_.add_row(builder_.stack(frames_), builder_.labels(std::move(labels)), values);
+    builder_.add_row(builder_.stack(frames_), builder_.labels(std::move(labels)), std::array{*count, *bytes});
     return true;
   }
 

@@ -160,8 +160,7 @@ class Page final : public json::Walk {
       if (from > moment || (until >= 0 && until <= moment)) continue;
       if (node < 0 || static_cast<std::size_t>(node) >= nodes_ || bytes < 0 || objects < 0)
         malformed("interval of no node: found " + std::to_string(node));
-      const std::int64_t values[] = {objects, bytes};
-      builder.add_row(stack_of(builder, static_cast<std::size_t>(node)), LabelSetId{}, values);
+      builder.add_row(stack_of(builder, static_cast<std::size_t>(node)), LabelSetId{}, std::array{objects, bytes});
     }
     builder.facts().comments.push_back("moment " + std::to_string(moment));
     return value_or_throw(builder.finish());

@@ -161,7 +161,7 @@ class CsvTable final : public Matcher {
           }
           break;
         case Role::step:
-          if (std::int64_t step = 0; parse_integer(cells[i], step)) facts.step = step;
+          if (std::int64_t step = 0; parse_whole(cells[i], step)) facts.step = step;
           break;
         case Role::label:
           has_index = has_index || column.name == "index" || column.name == "pid";

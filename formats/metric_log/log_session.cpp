@@ -65,7 +65,7 @@ std::optional<Step> number_behind(std::string_view line, std::size_t at) {
   std::size_t end = i;
   while (end < line.size() && is_digit(line[end])) ++end;
   Step step;
-  if (!parse_integer(line.substr(i, end - i), step.number)) return std::nullopt;
+  if (!parse_whole(line.substr(i, end - i), step.number)) return std::nullopt;
   if (end < line.size()) {
     const bool has_fraction = line[end] == '.' && end + 1 < line.size() && is_digit(line[end + 1]);
     if (has_fraction || is_word(line[end]) || line[end] == '%') return std::nullopt;

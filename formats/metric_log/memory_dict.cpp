@@ -171,7 +171,7 @@ class MemoryDict final : public Matcher {
     }
     path += key_;
     std::int64_t value = 0;
-    if (!parse_integer(number, value)) {
+    if (!parse_whole(number, value)) {
       session.notes().add(Severity::info, "values of memory_stats that are no integers were left out", facts_.offset);
       return;
     }

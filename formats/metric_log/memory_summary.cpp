@@ -124,7 +124,7 @@ class MemorySummary final : public Matcher {
       for (const std::string_view cell : cells) {
         const std::size_t colon = cell.find(':');
         std::int64_t value = 0;
-        if (colon == std::string_view::npos || !parse_integer(trim(cell.substr(colon + 1)), value)) continue;
+        if (colon == std::string_view::npos || !parse_whole(trim(cell.substr(colon + 1)), value)) continue;
         if (cell.starts_with("CUDA OOMs")) add("num_ooms", {value, 0}, false, true);
         if (cell.starts_with("cudaMalloc retries")) add("num_alloc_retries", {value, 0}, false, true);
       }

@@ -1,8 +1,6 @@
 #include "formats/metric_log/metric_text.hpp"
 
-#include <charconv>
 #include <map>
-#include <system_error>
 
 namespace snapdiff::formats::metric_log {
 
@@ -15,11 +13,6 @@ std::size_t find_ignoring_case(std::string_view text, std::string_view word, std
     if (k == word.size()) return i;
   }
   return std::string_view::npos;
-}
-
-bool parse_integer(std::string_view text, std::int64_t& out) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return failure == std::errc{} && end == text.data() + text.size();
 }
 
 std::string with_tag(std::string_view name, std::string_view key, std::string_view value) {

@@ -38,9 +38,6 @@ inline std::string_view digits_behind_signs(std::string_view text, std::string_v
   return Cursor(text.substr(i)).digits();
 }
 
-/// A whole number: an optional sign, decimal digits, nothing else. False beyond 64 bits, too.
-bool parse_integer(std::string_view text, std::int64_t& out);
-
 /// "name{key=value,...}" of a name that may have tags already; keys in order.
 std::string with_tag(std::string_view name, std::string_view key, std::string_view value);
 std::string with_tags(std::string_view name, std::initializer_list<std::pair<std::string_view, std::string_view>> tags);

@@ -49,7 +49,7 @@ std::optional<ProfilerRow> parse_row(std::string_view text, const Columns& colum
   ProfilerRow row;
   Cursor at(text);
   std::string_view number;
-  if (!at.takes("~%~", number) || !parse_integer(number, row.line) || row.line <= 0) return std::nullopt;
+  if (!at.takes("~%~", number) || !parse_whole(number, row.line) || row.line <= 0) return std::nullopt;
   const std::size_t first = text.size() - at.left();
   // Values that are too wide push what is after them to the right, but begin in their column.
   if (first >= columns.memory_end || first == text.size()) {
@@ -63,7 +63,7 @@ std::optional<ProfilerRow> parse_row(std::string_view text, const Columns& colum
   row.increment = *increment;
   if (columns.has_occurrences) {
     std::int64_t count = 0;
-    if (!at.takes("~%", number) || !parse_integer(number, count)) return std::nullopt;
+    if (!at.takes("~%", number) || !parse_whole(number, count)) return std::nullopt;
     row.occurrences = count;
   }
   row.source = at.rest();

@@ -112,7 +112,7 @@ class PatternMatcher final : public Matcher {
     if (pattern.step != 0) {
       std::int64_t step = 0;
       facts.step.reset();
-      if (parse_integer(trim(view(found[pattern.step])), step)) facts.step = step;
+      if (parse_whole(trim(view(found[pattern.step])), step)) facts.step = step;
     }
     if (pattern.time != 0) {
       facts.time_ns.reset();

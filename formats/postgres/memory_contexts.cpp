@@ -104,8 +104,8 @@ class ContextLog final : public text::ReportLog {
     add_to(sum_.total, line.sizes.total, "sum over the contexts is", lines_.line_offset());
     add_to(sum_.used, line.sizes.used, "sum over the contexts is", lines_.line_offset());
     leaf_first_.assign(path_.rbegin(), path_.rend());
-    const std::int64_t values[] = {line.contexts, line.sizes.used, line.sizes.total};
-    report_->add_row(report_->stack(leaf_first_), LabelSetId{}, values);
+    report_->add_row(report_->stack(leaf_first_), LabelSetId{},
+                     std::array{line.contexts, line.sizes.used, line.sizes.total});
   }
 
   void close() {

@@ -108,13 +108,10 @@ std::uint64_t read_whole(json::JsonScanner& json) {
   } else {
     text = json.number_text();
   }
-  const char* const end = text.data() + text.size();
   std::int64_t value = 0;
-  if (const auto [at, failure] = std::from_chars(text.data(), end, value); failure == std::errc{} && at == end)
-    return static_cast<std::uint64_t>(value);
+  if (text::parse_whole(text, value)) return static_cast<std::uint64_t>(value);
   std::uint64_t large = 0;  // addresses and times have no sign
-  if (const auto [at, failure] = std::from_chars(text.data(), end, large); failure == std::errc{} && at == end)
-    return large;
+  if (text::parse_whole(text, large)) return large;
   text::fail_found("malformed OTLP", text, "a whole number of 64 bits", offset);
 }
 

@@ -11,6 +11,7 @@
 #include "formats/input/type_row.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/resolve.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::pprof {
@@ -68,12 +69,10 @@ constexpr std::size_t kMostColumns = 16;                        // each row has 
 constexpr std::size_t kMostResourceLabels = 16;                 // each row may have all of them
 constexpr std::uint64_t kFreeFrames = std::uint64_t{16} << 20;  // as for profile.proto
 
-std::int32_t number_32(std::int64_t value) {
-  return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
-}
-
 /// A type and its unit: two numbers of strings.
 void read_type(protozero::pbf_reader in, std::int64_t& type, std::int64_t& unit) { read_numbers_of(in, type, unit); }
+
+using text::number_32;
 
 class SnapshotMaker {
  public:

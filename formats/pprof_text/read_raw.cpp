@@ -184,8 +184,8 @@ class RawReader {
     if (system.size() > 2 && system.ends_with(')') && !has_prefix(system, "(_"))
       text = system.substr(1, system.size() - 2);
     open_->frames.push_back({.function = builder_.function(text, frame.file),
-                             .line = number_32(frame.line),
-                             .column = number_32(frame.column)});
+                             .line = text::number_32(frame.line),
+                             .column = text::number_32(frame.column)});
   }
 
   /// "1: 0x400000/0x738000/0x0 /srv/app BUILDID [FN]"
@@ -205,10 +205,6 @@ class RawReader {
     range.module = builder_.module(file, build_id);
     builder_.add_mapping({range.start, limit, range.offset, range.module});
     ranges_[id] = range;
-  }
-
-  static std::int32_t number_32(std::int64_t value) {
-    return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
   }
 
   void add_frames(std::int64_t id, std::vector<FrameId>& stack) {

@@ -6,8 +6,6 @@
 namespace snapdiff::formats {
 namespace {
 
-namespace android {
-
 using proc_text::kKib;
 using namespace text;
 
@@ -38,10 +36,6 @@ struct Row {
   std::string name;
   std::vector<std::int64_t> values;
 };
-
-}  // namespace android
-
-using namespace android;
 
 /// ** MEMINFO in pid 23844 [com.example] **
 ///                    Pss  Private  Private  SwapPss     Heap     Heap     Heap

@@ -172,8 +172,7 @@ class OomLog final : public ReportLog {
       const auto bytes = [&](std::int64_t pages) {
         return product_of(pages, page, "bytes of a task are", lines_.line_offset());
       };
-      const std::int64_t values[] = {bytes(task.rss), bytes(task.swap), bytes(task.total_vm), 1};
-      add_type_row(builder, task.name, values);
+      add_type_row(builder, task.name, {bytes(task.rss), bytes(task.swap), bytes(task.total_vm), 1});
     }
     for (const auto& [name, value] : limits_) facts.counters.push_back({name, value, "bytes", false, 0});
     if (killed_) {

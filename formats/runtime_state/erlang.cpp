@@ -3,8 +3,6 @@
 namespace snapdiff::formats {
 namespace {
 
-namespace erlang {
-
 /// Parts that erlang:memory() gives, in its order. Source: erts emulator/beam/erl_alloc.c, erts_memory().
 constexpr std::array<std::string_view, 10> kParts = {"total",     "processes", "processes_used", "system", "atom",
                                                      "atom_used", "binary",    "code",           "ets",    "maximum"};
@@ -90,8 +88,7 @@ class CrashDump final : public text::ReportLog {
     if (bytes_ && !name_.empty()) {
       const bool is_table = section_ == "ets";
       const TypeKey key = type_key(builder_, name_, {}, {text_label(builder_, "kind", is_table ? "ets" : "process")});
-      const std::int64_t values[] = {*bytes_, objects_};
-      builder_.add_row(key.stack, key.labels, values);
+      builder_.add_row(key.stack, key.labels, std::array{*bytes_, objects_});
     }
     name_.clear();
     bytes_.reset();
@@ -137,21 +134,19 @@ Match sniff_terms(std::string_view head) {
   }));
 }
 
-}  // namespace erlang
-
 }  // namespace
 
 constexpr Format kErlangMemory{
     .info = {"erlang-memory", "erlang:memory() as programs print it", "*.log, *.txt", "every other line"},
-    .sniff = erlang::sniff_terms,
-    .decode = text::read_log<erlang::MemoryTerms>,
+    .sniff = sniff_terms,
+    .decode = text::read_log<MemoryTerms>,
     .many = "counters"};
 
 constexpr Format kErlangCrashDump{
     .info = {"erlang-crash-dump", "crash dump of Erlang and Elixir: memory by process and ETS table", "erl_crash.dump",
              "contents of processes and tables, code, allocators"},
     .sniff = [](std::string_view head) { return certain_if(text::begins_with(head, {"=erl_crash_dump:"})); },
-    .decode = text::read_log<erlang::CrashDump>,
+    .decode = text::read_log<CrashDump>,
     .many = "processes"};
 
 }  // namespace snapdiff::formats

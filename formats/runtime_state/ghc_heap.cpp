@@ -3,8 +3,6 @@
 namespace snapdiff::formats {
 namespace {
 
-namespace ghc {
-
 /// JOB "main +RTS -hc"
 /// VALUE_UNIT "bytes"
 /// BEGIN_SAMPLE 0.100000
@@ -65,8 +63,6 @@ class HeapProfile final : public text::ReportLog {
   bool is_open_ = false;
 };
 
-}  // namespace ghc
-
 }  // namespace
 
 constexpr Format kGhcHeap{.info = {"ghc-heap", "GHC's heap profile (+RTS -h): bytes by cost centre, closure or type",
@@ -76,7 +72,7 @@ constexpr Format kGhcHeap{.info = {"ghc-heap", "GHC's heap profile (+RTS -h): by
                                 return certain_if(text::begins_with(head, {"JOB \""}) &&
                                                   head.find("\nSAMPLE_UNIT ") != std::string_view::npos);
                               },
-                          .decode = text::read_log<ghc::HeapProfile>,
+                          .decode = text::read_log<HeapProfile>,
                           .many = "rows"};
 
 }  // namespace snapdiff::formats

@@ -14,8 +14,6 @@
 namespace snapdiff::formats {
 namespace {
 
-namespace node {
-
 /// Members of javascriptHeap that are levels of bytes. Source: Node.js src/node_report.cc, PrintGCStatistics().
 constexpr std::array<std::string_view, 7> kHeapLevels = {"totalMemory",   "executableMemory", "totalCommittedMemory",
                                                          "usedMemory",    "memoryLimit",      "mallocedMemory",
@@ -60,8 +58,7 @@ class Report final : public json::Walk {
     builder_.add_column({"used", "bytes"});
     builder_.add_column({"committed", "bytes"});
     for (const auto& [name, space] : spaces_) {
-      const std::int64_t values[] = {space.used, space.committed};
-      add_type_row(builder_, name, values);
+      add_type_row(builder_, name, {space.used, space.committed});
     }
     if (!event_.empty()) facts.notes.add(Severity::info, "event: " + event_.substr(0, 256));
     return value_or_throw(builder_.finish());
@@ -85,14 +82,12 @@ bool is_report(std::string_view head) {
          contains(head, "\"nodejsVersion\"");
 }
 
-}  // namespace node
-
 }  // namespace
 
 constexpr Format kNodeReport{.info = {"node-report", "diagnostic report of Node.js: spaces of V8's heap",
                                       "report.*.json", "stacks, handles of libuv, environment, times"},
-                             .sniff = [](std::string_view head) { return certain_if(node::is_report(head)); },
-                             .decode = json::decode_value<node::Report>,
+                             .sniff = [](std::string_view head) { return certain_if(is_report(head)); },
+                             .decode = json::decode_value<Report>,
                              .many = "spaces"};
 
 }  // namespace snapdiff::formats

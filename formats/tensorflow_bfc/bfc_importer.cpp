@@ -283,8 +283,7 @@ class BfcLog final : public text::ReportLog {
       builder.add_heap_columns();
       for (const auto& [key, chunks] : rows) {
         const TypeKey type = type_key(builder, key, {}, {text_label(builder, "allocator", dump.allocator)});
-        const std::int64_t values[] = {chunks.count, chunks.bytes};
-        builder.add_row(type.stack, type.labels, values);
+        builder.add_row(type.stack, type.labels, std::array{chunks.count, chunks.bytes});
         add(sum, chunks.count, chunks.bytes);
       }
       check_sums(dump, sum.bytes, facts.notes);

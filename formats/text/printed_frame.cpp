@@ -21,11 +21,11 @@ void take_address(std::string_view& text, CodeLocation& location) {
   text.remove_prefix(length + 2);
 }
 
+}  // namespace
+
 std::int32_t number_32(std::int64_t value) {
   return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
 }
-
-}  // namespace
 
 FrameId frame_of(SnapshotBuilder& builder, const PrintedFrame& printed, std::uint8_t flags) {
   FrameSpec spec;

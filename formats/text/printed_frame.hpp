@@ -20,6 +20,9 @@ struct PrintedFrame {
 
 FrameId frame_of(SnapshotBuilder& builder, const PrintedFrame& printed, std::uint8_t flags = 0);
 
+/// A line or column of a frame; 0, unknown, where it is not from 1 to 2^31-1.
+std::int32_t number_32(std::int64_t value);
+
 /// Cuts ":123" off the end of `text`, which does not begin with it; false where there is none.
 bool take_line_number(std::string_view& text, std::int64_t& out);
 

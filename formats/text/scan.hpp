@@ -1,12 +1,14 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 /// Numbers and blanks on views, without copies. Everything here is bounded by the view.
@@ -168,6 +170,13 @@ class Cursor {
   const char* at_;
   const char* end_;
 };
+
+/// The whole of `text` as a number of this type, a whole one in `base`; false where there is more, or it does not fit.
+template <class Value, class... Base>
+bool parse_whole(std::string_view text, Value& out, Base... base) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out, base...);
+  return failure == std::errc{} && end == text.data() + text.size();
+}
 
 /// A text of decimal digits alone; nothing beyond 2^63-1.
 inline std::optional<std::int64_t> whole_number(std::string_view text) {

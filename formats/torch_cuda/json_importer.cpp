@@ -104,18 +104,14 @@ class JsonReader {
 
   Value number() {
     const std::string_view text = json_.number_text();
-    const char* const begin = text.data();
-    const char* const end = begin + text.size();
     std::int64_t whole = 0;
-    if (const auto parsed = std::from_chars(begin, end, whole); parsed.ec == std::errc{} && parsed.ptr == end)
-      return make_value(Kind::integer, static_cast<std::uint64_t>(whole));
+    if (text::parse_whole(text, whole)) return make_value(Kind::integer, static_cast<std::uint64_t>(whole));
     if (text.find_first_of(".eE") == std::string_view::npos) {
       std::uint64_t big = 0;
-      const bool fits = std::from_chars(begin, end, big).ec == std::errc{};
-      return fits ? make_value(Kind::big, big) : make_value(Kind::huge);
+      return text::parse_whole(text, big) ? make_value(Kind::big, big) : make_value(Kind::huge);
     }
     double real = 0;
-    std::from_chars(begin, end, real);
+    text::parse_whole(text, real);
     return make_value(Kind::real, std::bit_cast<std::uint64_t>(real));
   }
 

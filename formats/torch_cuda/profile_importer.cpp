@@ -14,7 +14,6 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/torch_cuda/json_numbers.hpp"
 #include "formats/torch_cuda/thinner.hpp"
 
 namespace snapdiff::formats {

@@ -13,6 +13,7 @@
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/pinning.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::torch_cuda {
@@ -138,12 +139,7 @@ class RowLabels {
 
  private:
   using Key = std::tuple<bool, std::uint32_t, std::uint32_t, std::uint32_t, bool>;
-  Label label(std::string_view key, std::string_view text) {
-    Label out;
-    out.key = builder_.string(key);
-    out.text = builder_.string(text);
-    return out;
-  }
+  Label label(std::string_view key, std::string_view text) { return text_label(builder_, key, text); }
   const AllocatorState& state_;
   SnapshotBuilder& builder_;
   std::map<Key, LabelSetId> made_;

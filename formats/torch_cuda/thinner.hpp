@@ -1,12 +1,30 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "formats/json/json_scanner.hpp"
+#include "formats/text/scan.hpp"
+
 namespace snapdiff::formats::torch_cuda {
+
+/// Consumes a number, whole or not, and rounds it down. Throws Failure for another value, and beyond 2^63.
+inline std::int64_t floored_number(json::JsonScanner& json) {
+  if (json.kind() != json::Kind::number) json.unexpected("a number");
+  const std::uint64_t start = json.offset();
+  const std::string_view text = json.number_text();
+  std::int64_t value = 0;
+  if (text::parse_whole(text, value)) return value;
+  double real = 0;
+  if (!text::parse_whole(text, real) || !(std::fabs(real) < 9e18))
+    fail_malformed("'" + std::string(text) + "' is no number below 2^63", start);
+  return static_cast<std::int64_t>(std::floor(real));
+}
 
 /// At most so many snapshots of one timeline: the fullest moment of each stretch, and the last.
 inline constexpr std::size_t kMostTimelinePoints = 2000;

@@ -10,9 +10,9 @@
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/read_failure.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
-#include "formats/torch_cuda/json_numbers.hpp"
 #include "formats/torch_cuda/thinner.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -181,10 +181,8 @@ Result<Snapshot> snapshot_of(const Point& point, const Reader& reader, bool thin
   const StackId stack = builder.pseudo_stack(kNoStackRecorded);
   for (std::size_t c = 0; c < kCategories.size(); ++c) {
     if (point.sizes[c] == 0) continue;
-    Label label;
-    label.key = builder.string("category");
-    label.text = builder.string(kCategories[c]);
-    builder.add_row(stack, builder.labels({label}), std::span(&point.sizes[c], 1));
+    builder.add_row(stack, builder.labels({text_label(builder, "category", kCategories[c])}),
+                    std::span(&point.sizes[c], 1));
   }
   return builder.finish();
 }

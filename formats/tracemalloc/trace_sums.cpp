@@ -79,8 +79,7 @@ void TraceSums::emit(std::uint32_t traceback, std::int64_t domain, bool cut, con
   if (domain != 0) {
     labels = builder_.labels({text_label(builder_, "domain", std::to_string(domain))});
   }
-  const std::int64_t values[] = {sum.count, sum.bytes};
-  builder_.add_row(builder_.stack(stack_), labels, values);
+  builder_.add_row(builder_.stack(stack_), labels, std::array{sum.count, sum.bytes});
 }
 
 Result<Snapshot> TraceSums::finish(std::string format_detail) {

@@ -7,6 +7,7 @@
 #include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/input/window_input.hpp"
+#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 
@@ -65,18 +66,13 @@ void JsonLine::value(json::JsonScanner& json, std::string_view key, std::size_t 
 }
 
 void JsonLine::number(std::string_view written, JsonValue& out) {
-  const char* const end = written.data() + written.size();
-  const auto reads = [&](auto& number) {
-    const auto [at, failure] = std::from_chars(written.data(), end, number);
-    return failure == std::errc{} && at == end;
-  };
   std::uint64_t big = 0;
-  if (reads(out.integer)) {
+  if (text::parse_whole(written, out.integer)) {
     out.kind = JsonKind::integer;
-  } else if (reads(big)) {
+  } else if (text::parse_whole(written, big)) {
     out.kind = JsonKind::big;
     out.real = static_cast<double>(big);
-  } else if (written.find_first_of(".eE") != std::string_view::npos && reads(out.real)) {
+  } else if (written.find_first_of(".eE") != std::string_view::npos && text::parse_whole(written, out.real)) {
     out.kind = JsonKind::real;
   } else {
     fail_line(Rule::line, "invalid JSON: a number beyond 64 bits");

@@ -29,10 +29,8 @@ std::uint64_t address(const Fields& fields) {
   if (value.kind != JsonKind::text) return static_cast<std::uint64_t>(*fields.integer("addr"_key, 0));
   const bool hex = value.text.substr(0, 2) == "0x" || value.text.substr(0, 2) == "0X";
   const std::string_view digits = value.text.substr(hex ? 2 : 0);
-  const char* const end = digits.data() + digits.size();
   std::uint64_t number = 0;
-  const auto parsed = std::from_chars(digits.data(), end, number, hex ? 16 : 10);
-  if (parsed.ec != std::errc{} || parsed.ptr != end)
+  if (!text::parse_whole(digits, number, hex ? 16 : 10))
     fields.wrong("addr"_key, "an address: a number, or a text as 0x7f12");
   return number;
 }

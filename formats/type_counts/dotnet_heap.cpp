@@ -183,8 +183,7 @@ class DotnetLog final : public ReportLog {
         free_bytes = add(free_bytes, row.bytes);
         continue;
       }
-      const std::int64_t values[] = {row.count, row.bytes};
-      add_type_row(builder, row.name, values);
+      add_type_row(builder, row.name, {row.count, row.bytes});
     }
     facts.counters.push_back({"free_gaps", free_count, "count", false, 0});
     facts.counters.push_back({"free_space", free_bytes, "bytes", false, 0});

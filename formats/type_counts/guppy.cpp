@@ -105,7 +105,7 @@ class GuppyLog final : public ReportLog {
   void add(const PartitionRow& row) {
     add_to(sum_.count, row.sum.count, "rows add up", lines_.line_offset());
     add_to(sum_.bytes, row.sum.bytes, "rows add up", lines_.line_offset());
-    add_type_row(*report_, row.name, std::array{row.sum.count, row.sum.bytes});
+    add_type_row(*report_, row.name, {row.sum.count, row.sum.bytes});
   }
 
   /// The heading counts all objects; ten rows are printed.

@@ -112,8 +112,7 @@ class HistogramLog final : public ReportLog {
   }
 
   void add_row(const TypeKey& key, const Row& row) {
-    const std::int64_t values[] = {row.instances, row.bytes};
-    report_->add_row(key.stack, key.labels, values);
+    report_->add_row(key.stack, key.labels, std::array{row.instances, row.bytes});
   }
 
   void unreadable() {

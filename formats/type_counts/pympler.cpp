@@ -99,7 +99,7 @@ class PymplerLog final : public text::ReportLog {
     SnapshotFacts& facts = exact_facts(builder, "pympler", is_difference_ ? "printed differences" : "printed summary");
     for (const auto& [name, row] : sums) {
       facts.is_diff = facts.is_diff || row.count < 0 || row.size.value < 0;
-      add_type_row(builder, name, std::array{row.count, row.size.value, row.size.half_unit});
+      add_type_row(builder, name, {row.count, row.size.value, row.size.half_unit});
     }
     facts.complete = false;  // the largest types only
     if (is_difference_)

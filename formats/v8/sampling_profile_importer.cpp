@@ -102,8 +102,7 @@ class ProfileReader {
   double read_number(std::string_view& text) {
     text = json_.number_text();
     double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? value : std::nan("");
+    return text::parse_whole(text, value) ? value : std::nan("");
   }
 
   std::int32_t read_position() {

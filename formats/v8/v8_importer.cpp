@@ -401,8 +401,8 @@ class HeapReader {
       const std::string type = types_->called(sum.kind, builder_, string_of);
       frames.assign(1, builder_.frame({.function = builder_.function(type)}));
       traces_.add_frames(sum.trace, frames, builder_, string_of);
-      const std::int64_t values[] = {sum.count, sum.bytes};
-      builder_.add_row(builder_.stack(frames), builder_.labels({text_label(builder_, "type", type)}), values);
+      builder_.add_row(builder_.stack(frames), builder_.labels({text_label(builder_, "type", type)}),
+                       std::array{sum.count, sum.bytes});
     }
   }
 

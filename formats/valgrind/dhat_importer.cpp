@@ -148,10 +148,8 @@ class DhatReader {
       require(Kind::number, "frame in fs", "an index of ftbl");
       const std::string_view number = json_.number_text();
       std::uint32_t index = 0;
-      const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), index);
-      if (failure != std::errc{} || end != number.data() + number.size() || number.size() > kMostIndexDigits) {
+      if (!text::parse_whole(number, index) || number.size() > kMostIndexDigits)
         fail_malformed("bad frame in fs: expected an index of ftbl", value_offset_);
-      }
       frame_numbers_.push_back(index);
     });
   }
