@@ -146,9 +146,8 @@ void complete(Snapshot& snapshot, const OpenedInput& opened, const FormatInfo& f
   SnapshotFacts& facts = snapshot.facts;
   facts.format = format.name;
   if (position) facts.position = *position;
-  if (const std::string compression = opened.compression(); !compression.empty()) {
+  if (const std::string compression = opened.compression(); !compression.empty())
     facts.format_detail += (facts.format_detail.empty() ? "" : ", ") + compression;
-  }
   if (!facts.pid) facts.pid = name.pid;
   if (!facts.sequence) facts.sequence = name.sequence;
   if (!facts.rank) facts.rank = name.rank;
@@ -169,9 +168,8 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Format& form
   if (Status read = read_body(format, **body, list, options); !read) {
     if (const std::optional<Error> cut = opened.cut()) return *cut;
     Error error = std::move(read).error();
-    if (error.offset && !opened.compression().empty() && !opened.body_failed()) {
+    if (error.offset && !opened.compression().empty() && !opened.body_failed())
       error.message += " (offset in the bytes after " + opened.compression() + " decompression)";
-    }
     return error;
   }
   if (const std::optional<Error> cut = opened.cut()) {

@@ -152,9 +152,8 @@ class MemleakLog final : public text::ReportLog {
     const std::string_view text = text::trim(line);
     if (text::has_prefix(text, "stack information lost")) return;
     if (text::has_prefix(text, "addr = ")) return;
-    if (frames_.size() == kMaxFrames) {
+    if (frames_.size() == kMaxFrames)
       fail(ErrorCode::limit, "stack too deep: more than 1000000 frames", lines_.line_offset());
-    }
     frames_.push_back(text::frame_of(*report_, stack_line(line)));
   }
 

@@ -25,10 +25,9 @@ class Resolver {
       if (!add(dump, address)) ++outside;
       begin_.push_back(frames_.size());
     }
-    if (outside > 0 && dump.map.present()) {
+    if (outside > 0 && dump.map.present())
       dump.builder.notes().add(Severity::info, "addresses outside the memory map, kept as bare addresses", std::nullopt,
                                outside);
-    }
   }
 
   std::span<const FrameId> frames(std::uint32_t address) const {
@@ -71,9 +70,8 @@ class Resolver {
 
 [[noreturn]] void fail_address(const DumpReader& dump, std::string_view line, const char* where, Number number) {
   const std::string_view token = Cursor(line.substr(static_cast<std::size_t>(where - line.data()))).token();
-  if (number == Number::too_big) {
+  if (number == Number::too_big)
     fail_at(dump, line, where, ErrorCode::malformed, instead("address too big", in_quotes(token), "64 bits"));
-  }
   fail_at(dump, line, where, ErrorCode::malformed,
           instead("address not readable", in_quotes(token), "0x and hexadecimal digits"));
 }
@@ -108,9 +106,8 @@ void read_addresses(DumpReader& dump, Cursor at, std::string_view line) {
     const Number number = apart && at.take("0x") ? at.hex(address) : Number::none;
     if (number != Number::ok || (!at.at_end() && !is_blank(at.peek()))) fail_address(dump, line, where, number);
     if (address == 0) continue;  // unwinders end a stack so; no code lies there
-    if (row.size() >= kMaxFrames) {
+    if (row.size() >= kMaxFrames)
       fail_at(dump, line, where, ErrorCode::limit, "stack too deep: more than 1000000 frames");
-    }
     dump.addresses.prefetch(address);
     row.push_back(address);
   }
@@ -125,14 +122,12 @@ void reserve_rows(DumpReader& dump) {
 }
 
 void add_row(DumpReader& dump, Values values) {
-  if (!unsample(dump.sampler, values)) {
+  if (!unsample(dump.sampler, values))
     fail(ErrorCode::limit, std::string("estimate of a row is beyond 2^63-1 once sampling is undone") + kTooBig,
          dump.lines.line_offset());
-  }
-  if (!dump.stacks.add(dump.frames, values)) {
+  if (!dump.stacks.add(dump.frames, values))
     fail(ErrorCode::limit, std::string("sum over the rows of one stack is beyond 2^63-1") + kTooBig,
          dump.lines.line_offset());
-  }
 }
 
 void attribute_residue(DumpReader& dump, const Values& header, const Values& sum) {
@@ -189,10 +184,9 @@ Snapshot finish(DumpReader& dump) {
     builder.add_column({dump.count_name, "count"});
   }
   const std::size_t columns = !dump.count_name.empty() ? 1 : dump.has_alloc ? 4 : 2;
-  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && dump.addresses.size() > 0) {
+  if (!dump.map.present() && dump.addresses_need_map && dump.symbols.empty() && dump.addresses.size() > 0)
     builder.notes().add(Severity::warning,
                         "no memory map: frames are bare addresses, comparable within one process only");
-  }
 
   const Resolver resolver(dump);
   builder.reserve_stacks(dump.stacks.size() + 1, dump.stacks.frame_count() + 1);
@@ -215,9 +209,8 @@ Snapshot finish(DumpReader& dump) {
       runtime.function = builder.function("runtime.(hidden)", {});
       frames.push_back(builder.frame(runtime));
     }
-    if (frames.size() > kMaxFrames) {
+    if (frames.size() > kMaxFrames)
       fail(ErrorCode::limit, "stack too deep: more than 1000000 frames with inlined functions");
-    }
     add(builder.stack(frames), values);
   }
   if (dump.unattributed != Values{}) add(builder.pseudo_stack(kUnattributed), dump.unattributed);
@@ -232,9 +225,8 @@ void read_dump(DumpReader& dump, Dump wanted) {
                                                             : "\"heap profile:\"";
   skip_preamble(dump.lines, dump.builder.notes());
   std::string_view line;
-  if (!dump.lines.next(line)) {
+  if (!dump.lines.next(line))
     fail(ErrorCode::malformed, "no dump: the input ends, expected " + expected, dump.lines.offset());
-  }
   const Dump found = signature_of(line).dump;
   if (found == Dump::jemalloc && (wanted == Dump::jemalloc || wanted == Dump::symbolized)) {
     dump.lines.unread();

@@ -49,13 +49,11 @@ class HeapProfileReader {
       at.skip_blanks();
       type = at.token();
     }
-    if (number == Number::none || !dump_.lines.terminated()) {
+    if (number == Number::none || !dump_.lines.terminated())
       fail_found("header not readable", line, "heap profile: objects: bytes [objects: bytes] @ type",
                  dump_.lines.line_offset());
-    }
-    if (number == Number::too_big) {
+    if (number == Number::too_big)
       fail_found("number beyond 2^63-1", line, "it to fit in 64 bits", dump_.lines.line_offset());
-    }
     dump_.has_alloc = (total_.alloc_objects != total_.inuse_objects && total_.alloc_objects != 0) ||
                       (total_.alloc_space != total_.inuse_space && total_.alloc_space != 0);
     set_type(line, type);
@@ -69,17 +67,15 @@ class HeapProfileReader {
     if (slash != std::string_view::npos) {
       Cursor at(type.substr(slash + 1));
       const Number number = at.peek() == '-' ? Number::none : at.decimal(period);
-      if (number == Number::too_big || (number == Number::none && !at.at_end()) || !at.at_end()) {
+      if (number == Number::too_big || (number == Number::none && !at.at_end()) || !at.at_end())
         fail_found("sampling rate not readable", type, "a number of bytes after the slash", dump_.lines.line_offset());
-      }
     }
     SnapshotFacts& facts = exact_facts(dump_.builder, "tcmalloc");
     facts.period = 1;
     if (name_ == "heapprofile" || name_ == "growth" || name_ == "growthz" || name_ == "fragmentation" ||
         name_ == "fragmentationz") {
-      if (name_ != "heapprofile") {
+      if (name_ != "heapprofile")
         facts.notes.add(Severity::warning, "the values are not what was in use: the dump's type is " + name_);
-      }
     } else if (name_ == "heap_v2" || name_ == "heapz_v2") {
       set_sampled(Rule::v2, period);
     } else if (name_ == "heap" && slash != std::string_view::npos) {
@@ -109,9 +105,7 @@ class HeapProfileReader {
                       dump_.lines.line_offset());
       return;
     }
-    if (rule == Rule::v1) {
-      facts.notes.add(Severity::warning, "dump of the oldest sampler: values are rough estimates");
-    }
+    if (rule == Rule::v1) facts.notes.add(Severity::warning, "dump of the oldest sampler: values are rough estimates");
     facts.sampling = period > 1 ? Sampling::poisson : Sampling::exact;
     facts.period = period;
     if (period > 1) dump_.sampler = {rule, period};
@@ -124,18 +118,15 @@ class HeapProfileReader {
       if (MemoryMap::opens(line)) return dump_.map.read(dump_.lines, dump_.builder);
       fail_row(line);
     }
-    if (number == Number::too_big) {
+    if (number == Number::too_big)
       fail_found("number beyond 2^63-1", line, "it to fit in 64 bits", dump_.lines.line_offset());
-    }
     check_pair(values.inuse_objects, values.inuse_space, "in use");
     if (dump_.has_alloc) check_pair(values.alloc_objects, values.alloc_space, "allocated");
     read_addresses(dump_, at, line);
-    if (values.inuse_objects < 0 || values.inuse_space < 0) {
+    if (values.inuse_objects < 0 || values.inuse_space < 0)
       dump_.builder.notes().add(Severity::warning, "rows with negative values", dump_.lines.line_offset());
-    }
-    if (dump_.frames.empty()) {
+    if (dump_.frames.empty())
       dump_.builder.notes().add(Severity::info, "rows without a stack", dump_.lines.line_offset());
-    }
     if (!checked_add(sum_, values)) sum_is_known_ = false;
     if (!dump_.has_alloc) values.alloc_objects = values.alloc_space = 0;
     add_row(dump_, values);
@@ -169,9 +160,8 @@ class HeapProfileReader {
       --total_.alloc_space;
     if (facts.sampling == Sampling::exact) return attribute_residue(dump_, total_, sum_);
     // A sampled header holds raw numbers, too; but that they are missing is known, how many is not.
-    if (sum_.inuse_objects < total_.inuse_objects || sum_.inuse_space < total_.inuse_space) {
+    if (sum_.inuse_objects < total_.inuse_objects || sum_.inuse_space < total_.inuse_space)
       facts.lose("rows are missing: they hold less than the totals in the header", dump_.lines.offset());
-    }
   }
 
   [[noreturn]] void fail_row(std::string_view line) const {

@@ -40,9 +40,8 @@ class JavaReader {
   void read_header() {
     skip_preamble(dump_.lines, dump_.builder.notes());
     std::string_view line;
-    if (!dump_.lines.next(line) || !has_prefix(line, kSignature)) {
+    if (!dump_.lines.next(line) || !has_prefix(line, kSignature))
       fail_found("header not recognised", line, "--- heapz 1 ---", dump_.lines.line_offset());
-    }
     while (dump_.lines.next(line)) {
       const std::size_t equals = line.find('=');
       const std::string_view key = trim(line.substr(0, equals));
@@ -51,13 +50,11 @@ class JavaReader {
         break;
       }
       const std::string_view value = trim(line.substr(equals + 1));
-      if (!dump_.lines.terminated() || !((key == "format" && value == "java") || key == "resolution")) {
+      if (!dump_.lines.terminated() || !((key == "format" && value == "java") || key == "resolution"))
         fail_found("setting not known", line, "format = java or resolution = bytes", dump_.lines.line_offset());
-      }
-      if (key == "resolution" && value != "bytes") {
+      if (key == "resolution" && value != "bytes")
         fail(ErrorCode::unsupported, "unit not known: found resolution = " + in_quotes(value) + ", expected bytes",
              dump_.lines.line_offset());
-      }
     }
   }
 
@@ -68,18 +65,15 @@ class JavaReader {
     at.skip_blanks();
     const Number count = is_digit(at.peek()) ? at.decimal(values.inuse_objects) : Number::none;
     at.skip_blanks();
-    if (bytes == Number::none || count == Number::none || !at.take('@')) {
+    if (bytes == Number::none || count == Number::none || !at.take('@'))
       fail_found("row not recognised", line, "bytes count @ ids, or 0x, an id and a location",
                  dump_.lines.line_offset());
-    }
-    if (bytes == Number::too_big || count == Number::too_big) {
+    if (bytes == Number::too_big || count == Number::too_big)
       fail_found("number beyond 2^63-1", line, "it to fit in 64 bits", dump_.lines.line_offset());
-    }
-    if (values.inuse_objects == 0) {
+    if (values.inuse_objects == 0)
       fail(ErrorCode::malformed,
            "row contradicts itself: found 0 objects in " + in_quotes(line) + ", expected a count that is not zero",
            dump_.lines.line_offset());
-    }
     read_addresses(dump_, at, line);
     add_row(dump_, values);
   }
@@ -93,9 +87,8 @@ class JavaReader {
                                 dump_.lines.line_offset());
       return;
     }
-    if (at.hex(id) != Number::ok || !at.skip_blanks()) {
+    if (at.hex(id) != Number::ok || !at.skip_blanks())
       fail_found("location not readable", line, "0x, an id and a text", dump_.lines.line_offset());
-    }
     const std::uint32_t address = dump_.addresses.find(id);
     if (address == NumberRows::kAbsent) return;  // of no row
     if (locations_.size() < dump_.addresses.size()) locations_.resize(dump_.addresses.size());
@@ -163,9 +156,8 @@ class JavaReader {
       const Values& v = dump_.stacks.values(i);
       builder.add_row(builder.stack(frames), LabelSetId{}, std::array{v.inuse_objects, v.inuse_space});
     }
-    if (dump_.stacks.size() == 0) {
+    if (dump_.stacks.size() == 0)
       fail(ErrorCode::malformed, "no rows: the input ends, expected bytes count @ ids", dump_.lines.offset());
-    }
     return value_or_throw(builder.finish());
   }
 

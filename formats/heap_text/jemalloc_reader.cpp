@@ -40,9 +40,8 @@ class JemallocReader {
     std::int64_t rate = 0;
     const bool readable = at.count(rate);
     at.skip_blanks();
-    if (!readable || !at.at_end() || !dump_.lines.terminated()) {
+    if (!readable || !at.at_end() || !dump_.lines.terminated())
       fail_found("header not readable", line, "heap_v2/ and the sampling rate in bytes", dump_.lines.line_offset());
-    }
     dump_.sampler = {rate > 1 ? Rule::v2 : Rule::none, rate};
     SnapshotFacts& facts = dump_.builder.facts();
     dump_.detail = "heap_v2";
@@ -74,12 +73,11 @@ class JemallocReader {
     if (!at.take("*:")) return false;
     Values values;
     const Number number = read_counts(at, values, false);
-    if (number != Number::ok) {
+    if (number != Number::ok)
       fail(ErrorCode::malformed,
            std::string(number == Number::none ? "row not readable: " : "number beyond 2^63-1: ") + "found " +
                in_quotes(line) + ", expected t*: objects: bytes [objects: bytes]",
            dump_.lines.line_offset());
-    }
     if (!any_stack_) {
       if (has_total_) fail_without_stack(line);
       total_ = values;
@@ -100,18 +98,16 @@ class JemallocReader {
       dump_.map.read(dump_.lines, dump_.builder);
       return true;
     }
-    if (!is_preamble(line)) {
+    if (!is_preamble(line))
       fail_found("row not recognised", line, "@ and addresses, t*: counts or the memory map",
                  dump_.lines.line_offset());
-    }
     return false;
   }
 
   void at_end() {
     SnapshotFacts& facts = dump_.builder.facts();
-    if (!has_total_ && !any_stack_) {
+    if (!has_total_ && !any_stack_)
       fail(ErrorCode::malformed, "no totals: the input ends, expected a t*: row", dump_.lines.offset());
-    }
     if (pending_) {
       facts.lose("the input ends after a stack without its t*: row; the stack is left out", pending_offset_);
     }

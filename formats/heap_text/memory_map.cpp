@@ -92,10 +92,9 @@ void MemoryMap::read(LineReader& lines, SnapshotBuilder& builder) {
   std::uint64_t deleted = 0;
   std::string_view line;
   while (lines.next(line)) {
-    if (!lines.terminated()) {
+    if (!lines.terminated())
       builder.notes().add(Severity::warning, "the last line of the memory map has no end: the file may be cut",
                           lines.line_offset());
-    }
     if (const auto entry = parse_map_line(line)) {
       if (entry->deleted && entry->executable) ++deleted;
       add(*entry, builder);
@@ -105,10 +104,9 @@ void MemoryMap::read(LineReader& lines, SnapshotBuilder& builder) {
     if (equals == std::string_view::npos || definitions_.size() >= kMaxDefinitions || line.size() > kMaxPath) continue;
     definitions_.insert_or_assign(std::string(trim(line.substr(0, equals))), trim(line.substr(equals + 1)));
   }
-  if (deleted > 0) {
+  if (deleted > 0)
     builder.notes().add(Severity::info, "mapped code whose file was deleted or replaced since the process started",
                         std::nullopt, deleted);
-  }
   clean_up(builder);
 }
 
@@ -155,9 +153,8 @@ void MemoryMap::clean_up(const SnapshotBuilder& builder) {
   if (main != executable_.end()) {
     auto binary = main;
     const auto next = main + 1;
-    if (has_prefix(name_of(*main), "/anon_hugepage") && next != executable_.end() && next->start == main->limit) {
+    if (has_prefix(name_of(*main), "/anon_hugepage") && next != executable_.end() && next->start == main->limit)
       binary = next;
-    }
     if (binary->start >= kFixedBase && binary->start - kFixedBase == binary->offset) {
       binary->start = kFixedBase;
       binary->offset = 0;

@@ -116,9 +116,8 @@ std::string refused_relative(std::string_view head) {
   if (is_cpu_profile(head)) return "this is a CPU profile, expected a heap profile";
   std::string_view line;
   bool after_profile_marker = false;
-  while (text::take_line(head, line) && is_preamble(line)) {
+  while (text::take_line(head, line) && is_preamble(line))
     after_profile_marker = is_marker_alone(trim(line), "profile");
-  }
   line.remove_prefix(indent_of(line));
   if (signature_of(line).dump != Dump::none) return {};
   if (after_profile_marker || is_marker(line, "cpu") || is_marker(line, "profile"))

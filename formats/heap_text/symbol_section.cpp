@@ -52,9 +52,8 @@ void read_symbol_section(DumpReader& dump) {
   Notes& notes = dump.builder.notes();
   skip_preamble(dump.lines, notes);
   std::string_view line;
-  if (!dump.lines.next(line) || signature_of(line).dump != Dump::symbolized) {
+  if (!dump.lines.next(line) || signature_of(line).dump != Dump::symbolized)
     fail_found("symbol section missing", line, "--- symbol", dump.lines.line_offset());
-  }
   while (dump.lines.next(line)) {
     const std::string_view text = trim(line);
     if (text == "---") return;

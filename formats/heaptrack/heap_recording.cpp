@@ -36,17 +36,15 @@ std::string version_text(std::uint64_t version) {
 void Recording::take_version(std::string_view line) {
   Fields fields(line.substr(std::min<std::size_t>(1, line.size())));
   std::uint64_t heaptrack = 0;
-  if (line.empty() || line[0] != 'v' || !fields.number(heaptrack)) {
+  if (line.empty() || line[0] != 'v' || !fields.number(heaptrack))
     fail(ErrorCode::malformed, instead("no version line", in_quotes(line), "v and two numbers"), 0);
-  }
   if (fields.at_end()) {
     file_version = heaptrack == kFirstWithFileVersion1 ? 1 : 0;
   } else if (!fields.number(file_version) || !fields.at_end()) {
     fail(ErrorCode::malformed, instead("bad version line", in_quotes(line), "v and two numbers"), 0);
   }
-  if (file_version > kNewestFileVersion) {
+  if (file_version > kNewestFileVersion)
     fail(ErrorCode::unsupported, "heaptrack file version " + std::to_string(file_version) + ": expected 0 to 3", 0);
-  }
   facts.producer = "heaptrack " + version_text(heaptrack);
 }
 
@@ -66,15 +64,12 @@ void Recording::take_line(std::string_view line, std::uint64_t offset) {
       if (!Fields(rest).number(page_bytes)) skip(kNotRead, offset);
       return;
     case 'S':
-      if (!suppressions.add(rest)) {
+      if (!suppressions.add(rest))
         facts.notes.add(Severity::info, "suppression that is not of the form leak:PATTERN, or one too many, ignored",
                         offset);
-      }
       return;
     case 'X':
-      if (command_line) {
-        fail(ErrorCode::malformed, "second command line: expected one recording in a file", offset);
-      }
+      if (command_line) fail(ErrorCode::malformed, "second command line: expected one recording in a file", offset);
       command_line = rest;
       return;
     case 'v': fail(ErrorCode::malformed, "second version line: expected one recording in a file", offset);
@@ -97,9 +92,8 @@ void Recording::string_line(std::string_view text, std::uint64_t offset) {
       return;
     }
     text = fields.text();
-    if (text.size() != length) {
+    if (text.size() != length)
       facts.notes.add(Severity::warning, "text of another length than its line says: taken as it is", offset);
-    }
   }
   strings.append(text);
 }
@@ -185,12 +179,9 @@ void Recording::stamp_line(std::string_view line, std::uint64_t offset) {
 void Recording::rss_line(std::string_view line, std::uint64_t offset) {
   std::uint64_t pages = 0;
   std::uint64_t bytes = 0;
-  if (!Fields(line).number(pages)) {
-    skip(kNotRead, offset);
-  }
-  if (page_bytes == 0 || __builtin_mul_overflow(pages, page_bytes, &bytes) || bytes > kMostBytes) {
+  if (!Fields(line).number(pages)) skip(kNotRead, offset);
+  if (page_bytes == 0 || __builtin_mul_overflow(pages, page_bytes, &bytes) || bytes > kMostBytes)
     facts.notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
-  }
   rss_bytes = static_cast<std::int64_t>(bytes);
   rss_peak_bytes = std::max(rss_peak_bytes.value_or(0), *rss_bytes);
 }

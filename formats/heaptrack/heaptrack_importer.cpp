@@ -122,9 +122,8 @@ class EventReader {
       }
       const std::size_t last = view->rfind('\n');
       if (last == std::string_view::npos) {
-        if (view->size() > kMaxLineBytes) {
+        if (view->size() > kMaxLineBytes)
           fail(ErrorCode::limit, "line too long: no end within 16 MiB, expected a line of a recording", in_.offset());
-        }
         if (view->size() < wanted) {
           if (!view->empty()) recording_.facts.lose(kCutShort, in_.offset());
           break;
@@ -144,9 +143,8 @@ class EventReader {
       wanted = left + 1;
     }
     if (done_) return;
-    if (!have_version_) {
+    if (!have_version_)
       fail(ErrorCode::malformed, "no version line: the input ends, expected v and two numbers", in_.offset());
-    }
     return finish();
   }
 
@@ -228,9 +226,8 @@ class EventReader {
           all = false;
           break;
         }
-        if (!checked_add(live, step * allocation.size, live)) {
+        if (!checked_add(live, step * allocation.size, live))
           too_many_live(offset + static_cast<std::uint64_t>(line - begin));
-        }
         if (allocation.made == 0) r.used.push_back(row);
         allocation.live += step;
         allocation.made += 1 + is_free;
@@ -253,9 +250,8 @@ class EventReader {
       if (done_) return;
       load();
       p = line_end + 1;
-      if (!fast && have_version_ && r.file_version > 0) {
+      if (!fast && have_version_ && r.file_version > 0)
         return lines<kWithPeak>(p, end, offset + static_cast<std::uint64_t>(p - begin));
-      }
     }
     store();
   }
@@ -275,16 +271,13 @@ class EventReader {
     }
     if (mode != '+' && mode != '-') return recording_.take_line(line, offset);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.size() < 3 || line[1] != ' ') {
-      return recording_.skip(kBadEvent, offset);
-    }
+    if (line.size() < 3 || line[1] != ' ') return recording_.skip(kBadEvent, offset);
     if (recording_.file_version == 0) return event_of_version_0(line, offset);
     std::uint32_t row = 0;
     Fields fields(line.substr(2));
     if (!fields.number(row) || !fields.at_end() || row >= recording_.allocations.size() ||
-        recording_.allocations[row].size < 0) {
+        recording_.allocations[row].size < 0)
       return recording_.skip(kBadEvent, offset);
-    }
     if (mode == '+') return allocated(row, offset);
     freed(row, offset);
     if (recording_.events == next_event_) cut();
@@ -304,9 +297,7 @@ class EventReader {
     std::uint32_t trace = 0;
     std::uint64_t address = 0;
     if (line[0] == '-') {
-      if (!fields.number(address)) {
-        return recording_.skip(kBadEvent, offset);
-      }
+      if (!fields.number(address)) return recording_.skip(kBadEvent, offset);
       const auto block = block_at_.find(address);
       // Blocks from before the recorder was there are freed too: that is no damage.
       if (block == block_at_.end()) return;
@@ -316,13 +307,10 @@ class EventReader {
       freed(row, offset);
       if (recording_.events == next_event_) cut();
     }
-    if (!fields.number(size) || !fields.number(trace) || !fields.number(address)) {
+    if (!fields.number(size) || !fields.number(trace) || !fields.number(address))
       return recording_.skip(kBadEvent, offset);
-    }
     const std::uint32_t row = recording_.allocation_of(size, trace);
-    if (row == Recording::kNoRow) {
-      return recording_.skip(kBadEvent, offset);
-    }
+    if (row == Recording::kNoRow) return recording_.skip(kBadEvent, offset);
     const auto [block, is_new] = block_at_.try_emplace(address, row);
     if (!is_new) {
       recording_.facts.notes.add(Severity::warning,
@@ -410,10 +398,9 @@ class EventReader {
 
   void finish() {
     const Recording& r = recording_;
-    if (moment_.kind == Kind::after_events && moment_.number > r.events) {
+    if (moment_.kind == Kind::after_events && moment_.number > r.events)
       fail(ErrorCode::usage, "no point '" + std::to_string(moment_.number) + "': the recording has " +
                                  std::to_string(r.events) + " events");
-    }
     if (moment_.is_series() && last_cut_events_ == r.events) return;
     SnapshotWish wish;
     wish.events = r.events;

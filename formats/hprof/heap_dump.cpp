@@ -209,11 +209,10 @@ void HeapDump::fields(std::uint32_t row) {
 Summed HeapDump::check_instance(std::uint32_t row, std::uint64_t size) {
   const Summed summed = classes_.sum(row);
   if (summed == Summed::circle) fail_malformed("class is an ancestor of itself", record_);
-  if (summed == Summed::done && classes_[row].bytes > size) {
+  if (summed == Summed::done && classes_[row].bytes > size)
     fail_malformed("instance too short: found " + std::to_string(size) + " bytes, its class has fields of " +
                        std::to_string(classes_[row].bytes),
                    record_);
-  }
   return summed;
 }
 

@@ -224,10 +224,9 @@ class Finisher {
       graph.edge_begin.push_back(graph.to.size());
     }
     std::vector<RawHeap::LateEdge>().swap(heap_.late);
-    if (dangling_ > 0) {
+    if (dangling_ > 0)
       builder_.notes().add(Severity::warning, "references to objects that are not in the dump, left out", std::nullopt,
                            dangling_);
-    }
   }
 
   void add_edge(const AddressIndex& index, std::size_t from, std::uint64_t target, std::uint32_t label) {
@@ -412,12 +411,11 @@ class HprofReader {
     const char version = text[kMagic.size()];
     if (text.substr(0, kMagic.size()) != kMagic || text[kHeaderText - 1] != '\0')
       fail_malformed("header not recognised: expected JAVA PROFILE 1.0. and a version", offset());
-    if (version < '1' || version > '3') {
+    if (version < '1' || version > '3')
       fail(ErrorCode::unsupported,
            "version not read: found 1.0." + std::string(1, version > ' ' && version < 0x7f ? version : '?') +
                ", expected 1.0.1 to 1.0.3",
            offset());
-    }
     p_ += kHeaderText;
     id_bytes_ = load_u4(p_);
     if (id_bytes_ != 4 && id_bytes_ != 8) fail_malformed(instead("size of ids", id_bytes_, "4 or 8"), offset());
@@ -493,18 +491,16 @@ class HprofReader {
       case 0x0e: break;
       default: fail_malformed("unknown record: found tag " + std::to_string(tag) + ", expected one of hprof", start);
     }
-    if (!bytes_.skip(p_, length)) {
+    if (!bytes_.skip(p_, length))
       fail_malformed("truncated: the input ends within a record of " + std::to_string(length) + " bytes", offset());
-    }
   }
 
   void text(std::uint32_t length, std::uint64_t start) {
     const std::uint32_t id_bytes = id_bytes_;
-    if (length < id_bytes) {
+    if (length < id_bytes)
       fail_malformed("record too short: a string has " + std::to_string(length) + " bytes, expected at least " +
                          std::to_string(id_bytes),
                      start);
-    }
     have(id_bytes, "a string");
     const std::uint64_t id = id_bytes == 8 ? load_u8(p_) : load_u4(p_);
     p_ += id_bytes;
@@ -518,9 +514,8 @@ class HprofReader {
 
   void load_class(std::uint32_t length, std::uint64_t start) {
     const std::uint32_t id_bytes = id_bytes_;
-    if (length != 8 + 2 * id_bytes) {
+    if (length != 8 + 2 * id_bytes)
       fail_malformed(instead("length of a class record", length, std::to_string(8 + 2 * id_bytes)), start);
-    }
     have(length, "a class record");
     const auto id_at = [&](std::size_t at) { return id_bytes == 8 ? load_u8(p_ + at) : load_u4(p_ + at); };
     loaded_[loaded_.row_of(id_at(4))].name = id_at(8 + id_bytes);

@@ -136,9 +136,8 @@ Status OpenedInput::look_further(std::size_t bytes) {
 Result<std::unique_ptr<ByteSource>> OpenedInput::chain() {
   budget_.raw_bytes_read = 0;
   std::unique_ptr<ByteSource> source = make_raw_source(*raw_, budget_);
-  if (options_.progress) {
+  if (options_.progress)
     source = std::make_unique<ReportingSource>(std::move(source), options_.progress, raw_->size().value_or(0));
-  }
   for (const Compression layer : layers_) {
     Result<std::unique_ptr<ByteSource>> peeled = make_decoder(layer, std::move(source), budget_);
     if (!peeled) return std::move(peeled).error();

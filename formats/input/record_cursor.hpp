@@ -57,9 +57,8 @@ class RecordCursor {
 
   /// `size` bytes, valid until room() or the next text; nothing where the input ends before.
   std::optional<std::string_view> bytes(std::uint64_t size) {
-    if (size > kMostTextBytes) {
+    if (size > kMostTextBytes)
       malformed("text too long: found " + std::to_string(size) + " bytes, expected up to 16 MiB");
-    }
     if (!window_.ensure(p_, size)) return std::nullopt;
     p_ += size;
     return std::string_view(p_ - size, size);

@@ -117,9 +117,7 @@ class JsonDump final : public json::Walk {
   }
 
   void finish(text::HeldSink& out) {
-    if (!found_) {
-      malformed("not jemalloc's statistics: expected an object called jemalloc");
-    }
+    if (!found_) malformed("not jemalloc's statistics: expected an object called jemalloc");
     add(small_[0], small_sizes_, statistics_.merged.small);
     add(small_[1], small_sizes_, statistics_.sum.small);
     add(large_[0], large_sizes_, statistics_.merged.large);
@@ -132,9 +130,7 @@ class JsonDump final : public json::Walk {
   Live& live(Live (&tables)[3]) { return tables[key(2) == "merged" ? 0 : key(2) == "destroyed" ? 2 : 1]; }
 
   void set_size(std::vector<std::int64_t>& sizes, std::int64_t size) {
-    if (index(3) >= kMostClasses) {
-      fail(ErrorCode::limit, "too many size classes: more than 65536", offset());
-    }
+    if (index(3) >= kMostClasses) fail(ErrorCode::limit, "too many size classes: more than 65536", offset());
     if (sizes.size() <= index(3)) sizes.resize(index(3) + 1);
     sizes[index(3)] = size;
   }
@@ -142,10 +138,9 @@ class JsonDump final : public json::Walk {
   void add(const Live& live, const std::vector<std::int64_t>& sizes, Classes& out) {
     out.told = live.told;
     for (std::size_t i = 0; i < live.number.size(); ++i) {
-      if (live.number[i] < 0 || (live.number[i] > 0 && (i >= sizes.size() || sizes[i] <= 0))) {
+      if (live.number[i] < 0 || (live.number[i] > 0 && (i >= sizes.size() || sizes[i] <= 0)))
         malformed("size class " + std::to_string(i) + " not readable: found " + std::to_string(live.number[i]) +
                   " live objects, expected none below 0 and a size in arenas.bin or arenas.lextent");
-      }
       if (live.number[i] > 0) add_live(out, sizes[i], live.number[i], offset());
     }
   }

@@ -108,9 +108,8 @@ void JsonScanner::skip_byte_order_mark() {
 }
 
 void JsonScanner::unexpected(std::string_view expected) {
-  if (!bytes_.ensure(p_, 1)) {
+  if (!bytes_.ensure(p_, 1))
     fail_malformed("truncated JSON: the input ends, expected " + std::string(expected), offset());
-  }
   fail_malformed(instead("malformed JSON", text::in_quotes({p_, 1}), std::string(expected)), offset());
 }
 
@@ -196,9 +195,8 @@ std::string_view JsonScanner::number_text() {
   const bool is_plain = end != p_ && end != limit && !is_number(*end) && (*p_ != '0' || end == p_ + 1);
   while (end != limit && is_number(*end)) ++end;
   const std::string_view number(p_, static_cast<std::size_t>(end - p_));
-  if (!is_plain && (number.size() > kLongestNumberText || !is_json_number(number))) {
+  if (!is_plain && (number.size() > kLongestNumberText || !is_json_number(number)))
     fail_malformed("malformed JSON: bad number " + text::in_quotes(number), offset());
-  }
   p_ = end;
   return number;
 }

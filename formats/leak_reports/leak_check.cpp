@@ -46,9 +46,7 @@ void LeakCheck::open_record(std::string_view kind, Leaked leaked, std::int64_t i
 }
 
 void LeakCheck::add_frame(const LeakFrame& frame) {
-  if (frames_.size() == kMaxFrames) {
-    fail(ErrorCode::limit, "stack too deep: more than 1000000 frames");
-  }
+  if (frames_.size() == kMaxFrames) fail(ErrorCode::limit, "stack too deep: more than 1000000 frames");
   frames_.push_back(text::frame_of(builder_, frame));
   has_root_ = has_root_ || std::find(std::begin(kRoots), std::end(kRoots), frame.function) != std::end(kRoots);
 }

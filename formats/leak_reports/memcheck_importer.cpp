@@ -55,9 +55,8 @@ class MemcheckText final : public text::ReportLog {
   Process& process(std::int64_t pid) {
     const auto known = processes_.find(pid);
     if (known != processes_.end()) return known->second;
-    if (processes_.size() == kMostProcesses) {
+    if (processes_.size() == kMostProcesses)
       fail(ErrorCode::limit, "too many processes: more than 65536 in one log", lines_.line_offset());
-    }
     return processes_[pid];
   }
 

@@ -118,9 +118,8 @@ class MemcheckXml {
   static void on_text(void* user, const XML_Char* text, int size) {
     guarded(user, [text, size](MemcheckXml& self) {
       if (!self.wants_text_) return;
-      if (self.text_.size() + static_cast<std::size_t>(size) > kMostText) {
+      if (self.text_.size() + static_cast<std::size_t>(size) > kMostText)
         fail(ErrorCode::limit, "text too long: expected at most 1048576 bytes in an element", self.offset());
-      }
       self.text_.append(text, static_cast<std::size_t>(size));
     });
   }
@@ -135,13 +134,11 @@ class MemcheckXml {
   bool inside(Element element) const { return std::find(path_.begin(), path_.end(), element) != path_.end(); }
 
   void start(std::string_view name) {
-    if (path_.size() == kMostDepth) {
+    if (path_.size() == kMostDepth)
       fail(ErrorCode::limit, "nested too deeply: expected at most 64 levels of elements", offset());
-    }
     const Element element = element_of(name);
-    if (path_.empty() && element != "valgrindoutput"_element) {
+    if (path_.empty() && element != "valgrindoutput"_element)
       text::fail_found("root element", name, "valgrindoutput", offset());
-    }
     if (element == "error"_element) error_ = {};
     if (element == "stack"_element) ++error_.stacks;
     if (element == "frame"_element) error_.frame = {};
@@ -158,9 +155,8 @@ class MemcheckXml {
     switch (element) {
       case "protocolversion"_element: check_version(text); break;
       case "protocoltool"_element:
-        if (text != "memcheck") {
+        if (text != "memcheck")
           fail(ErrorCode::unsupported, instead("valgrind tool", in_quotes(text), "memcheck"), offset());
-        }
         break;
       case "pid"_element:
         if (parent() == "valgrindoutput"_element) pid_ = text::whole_number(text);
@@ -179,15 +175,13 @@ class MemcheckXml {
 
   void check_version(std::string_view text) {
     versioned_ = true;
-    if (text != "4") {
+    if (text != "4")
       fail(ErrorCode::unsupported, instead("valgrind XML protocol version", in_quotes(text), "4"), offset());
-    }
   }
 
   void argument(std::string_view text) {
-    if (parent() == "vargv"_element && (text == "--show-leak-kinds=all" || text == "--show-reachable=yes")) {
+    if (parent() == "vargv"_element && (text == "--show-leak-kinds=all" || text == "--show-reachable=yes"))
       all_kinds_ = true;
-    }
     if (parent() != "argv"_element) return;
     if (!command_.empty()) command_ += ' ';
     command_ += text;
@@ -228,9 +222,7 @@ class MemcheckXml {
       case "leakedbytes"_element: error_.bytes = text::whole_number(text).value_or(-1); break;
       case "leakedblocks"_element: error_.blocks = text::whole_number(text).value_or(-1); break;
       case "ip"_element:
-        if (text.substr(0, 2) == "0x") {
-          std::from_chars(text.data() + 2, text.data() + text.size(), frame.address, 16);
-        }
+        if (text.substr(0, 2) == "0x") std::from_chars(text.data() + 2, text.data() + text.size(), frame.address, 16);
         break;
       case "obj"_element: frame.module = text; break;
       case "fn"_element: frame.function = text; break;
@@ -301,10 +293,9 @@ class MemcheckXml {
     const XML_Error error = XML_GetErrorCode(parser_.get());
     const bool cut = ended && (error == XML_ERROR_NO_ELEMENTS || error == XML_ERROR_UNCLOSED_TOKEN ||
                                error == XML_ERROR_PARTIAL_CHAR || error == XML_ERROR_UNCLOSED_CDATA_SECTION);
-    if (!cut || !versioned_) {
+    if (!cut || !versioned_)
       fail(ErrorCode::malformed,
            std::string("XML not readable: ") + XML_ErrorString(error) + ", expected valgrind's XML", offset());
-    }
     cut_ = true;
   }
 

@@ -80,10 +80,9 @@ class CsvReader {
     std::string_view line;
     bool found = lines_.next(line);
     if (found && text::has_prefix(line, "\xef\xbb\xbf")) line.remove_prefix(3);
-    if (!found || line != kCsvHeader) {
+    if (!found || line != kCsvHeader)
       fail(ErrorCode::malformed, instead("header not recognised", in_quotes(line), std::string(kCsvHeader)),
            lines_.line_offset());
-    }
     if (!lines_.terminated()) cut();
     while (next_record()) {
       if (!add_row()) break;
@@ -103,24 +102,21 @@ class CsvReader {
     if (found == Fields::open) {
       std::string record(line);
       for (int lines = 1; found == Fields::open; ++lines) {
-        if (lines == kMostLines) {
+        if (lines == kMostLines)
           fail(ErrorCode::malformed, "record not readable: a quoted field over more than 100 lines", offset_);
-        }
         if (!lines_.next(line)) {
           cut();
           return false;
         }
-        if (record.size() + line.size() > kMaxRecordBytes) {
+        if (record.size() + line.size() > kMaxRecordBytes)
           fail(ErrorCode::limit, "record too long: expected at most 67108864 bytes", offset_);
-        }
         record.append(1, '\n').append(line);
         // A quote may only close in this line, so that splitting again is not tried for each line.
         if (line.find('"') != std::string_view::npos) found = split(record, fields_);
       }
     }
-    if (found == Fields::broken) {
+    if (found == Fields::broken)
       fail(ErrorCode::malformed, "record not readable: text after a closing quote, expected a comma", offset_);
-    }
     return true;
   }
 
@@ -132,17 +128,15 @@ class CsvReader {
       cut();
       return false;
     }
-    if (fields_.size() != kColumns) {
+    if (fields_.size() != kColumns)
       fail(ErrorCode::malformed, "record not readable: found " + std::to_string(fields_.size()) + " fields, expected 6",
            offset_);
-    }
     const std::optional<std::int64_t> count = text::whole_number(fields_[1]), bytes = text::whole_number(fields_[2]);
-    if (!count || !bytes) {
+    if (!count || !bytes)
       fail(ErrorCode::malformed,
            "numbers not readable: found " + in_quotes(fields_[1]) + " and " + in_quotes(fields_[2]) +
                ", expected num_allocations and size below 2^63",
            offset_);
-    }
     std::vector<Label> labels{text_label(builder_, "allocator", fields_[0])};
     // Ids of threads differ from run to run, names need not.
     const std::string& thread = fields_[4].empty() ? fields_[3] : fields_[4];

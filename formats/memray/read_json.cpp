@@ -123,9 +123,8 @@ class Gprof2dot final : public FrameTableWalk {
   }
 
   Result<Snapshot> finish() {
-    if (!bytes_found_) {
+    if (!bytes_found_)
       fail(ErrorCode::unsupported, "gprof2dot JSON without a cost in bytes: expected unit bytes", offset());
-    }
     exact_facts(builder_, "memray", "gprof2dot JSON").notes.add(Severity::info, kMomentNotTold);
     builder_.add_column({"inuse_space", "bytes"});
     add(profiles_.front(), false);
@@ -195,10 +194,9 @@ class Speedscope final : public FrameTableWalk {
         facts.notes.add(Severity::warning, "profiles that are not of memory, left out");
         continue;
       }
-      if (profile.weight.size() != profile.begin.size()) {
+      if (profile.weight.size() != profile.begin.size())
         malformed("samples and weights differ: found " + std::to_string(profile.begin.size()) + " and " +
                   std::to_string(profile.weight.size()) + ", expected as many");
-      }
       add(profile, true, bytes ? 0 : 1, has_counts ? 2 : 1);
     }
     return builder_.finish();
@@ -229,9 +227,7 @@ class Stats final : public json::Walk {
 
   Result<Snapshot> finish() {
     SnapshotFacts& facts = builder_.facts();
-    if (facts.counters.empty()) {
-      malformed("no figures of memray stats: expected total_num_allocations");
-    }
+    if (facts.counters.empty()) malformed("no figures of memray stats: expected total_num_allocations");
     facts.producer = "memray";
     facts.format_detail = "stats JSON";
     facts.sampling = Sampling::exact;

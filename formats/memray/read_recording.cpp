@@ -56,9 +56,8 @@ class EventCounts {
     } else {
       const std::uint32_t row = site(by, native, offset);
       Site& made = r_.sites[row];
-      if (!checked_add(r_.allocated_bytes, size, r_.allocated_bytes)) {
+      if (!checked_add(r_.allocated_bytes, size, r_.allocated_bytes))
         fail(ErrorCode::limit, "bytes ever allocated are beyond 2^63-1, expected them to fit in 64 bits", offset);
-      }
       ++r_.allocations[by];
       ++made.made_count;
       made.made_bytes += size;
@@ -166,16 +165,14 @@ class Reader {
 
  private:
   Recording finished() {
-    if (!r_.aggregated && r_.records != counts_.events()) {
+    if (!r_.aggregated && r_.records != counts_.events())
       r_.facts.notes.add(Severity::warning, "the header counts other allocations and frees than the file has");
-    }
     return std::move(r_);
   }
 
   void header() {
-    if (at_.bytes(kMemrayMagic.size()) != kMemrayMagic) {
+    if (at_.bytes(kMemrayMagic.size()) != kMemrayMagic)
       at_.malformed("no memray recording: expected \"memray\" and a zero in front");
-    }
     at_.room();
     r_.version = at_.raw<std::uint32_t>();
     if (!at_.whole()) at_.malformed("header not whole: the input ends, expected a file version");
@@ -327,21 +324,18 @@ class Reader {
     site.count = field[6];
     site.peak_bytes = field[7];
     site.bytes = field[8];
-    if ((site.peak_count | site.count | site.peak_bytes | site.bytes) < 0) {
+    if ((site.peak_count | site.count | site.peak_bytes | site.bytes) < 0)
       at_.malformed("sum not readable: found one below 0 or beyond 2^63-1");
-    }
-    if (python >= r_.python.size() || native >= r_.addresses.size()) {
+    if (python >= r_.python.size() || native >= r_.addresses.size())
       at_.malformed("stack out of range: found " + std::to_string(python) + " and " + std::to_string(native) +
                     ", expected below " + std::to_string(r_.python.size()) + " and " +
                     std::to_string(r_.addresses.size()));
-    }
     site.kept_peak = r_.peaks;
     site.python = static_cast<std::uint32_t>(python);
     site.native = static_cast<std::uint32_t>(native);
     site.thread = r_.threads.intern(static_cast<std::uint64_t>(field[0]));
-    if (!checked_add(r_.peak_heap, site.peak_bytes, r_.peak_heap)) {
+    if (!checked_add(r_.peak_heap, site.peak_bytes, r_.peak_heap))
       fail(ErrorCode::limit, "bytes at the peak are beyond 2^63-1, expected them to fit in 64 bits", at_.offset());
-    }
     r_.sites.push_back(site);
     return true;
   }
@@ -434,10 +428,9 @@ class Reader {
     const std::uint64_t parent = compact_ ? at_.number() : at_.raw<std::uint32_t>();
     if (!at_.whole()) return false;
     const std::uint32_t row = r_.frame_ids.find(frame);
-    if (row == NumberRows::kAbsent || parent >= r_.python.size()) {
+    if (row == NumberRows::kAbsent || parent >= r_.python.size())
       at_.malformed("stack not readable: found frame " + std::to_string(frame) + " below stack " +
                     std::to_string(parent) + ", expected ones that came before");
-    }
     new_row(r_.python.size());
     r_.python.push_back({row, static_cast<std::uint32_t>(parent)});
     return true;
@@ -447,10 +440,9 @@ class Reader {
     last_ip_ += at_.delta();
     const std::uint64_t parent = last_native_ += at_.delta();
     if (!at_.whole()) return false;
-    if (parent >= r_.addresses.size()) {
+    if (parent >= r_.addresses.size())
       at_.malformed("native stack not readable: found caller " + std::to_string(parent) + ", expected one below " +
                     std::to_string(r_.addresses.size()));
-    }
     new_row(r_.addresses.size());
     r_.addresses.push_back({last_ip_, static_cast<std::uint32_t>(parent)});
     return true;
@@ -523,9 +515,8 @@ class Reader {
 
 void read_recording(Input& in, SnapshotSink& out, const ReadRequest& request) {
   const bool at_peak = request.point == "peak";
-  if (!at_peak && !request.point.empty() && request.point != "end" && request.point != "last") {
+  if (!at_peak && !request.point.empty() && request.point != "end" && request.point != "last")
     fail(ErrorCode::usage, "no point '" + request.point + "': expected end or peak");
-  }
   give(out, make_snapshot(Reader(in).read(), at_peak));
 }
 

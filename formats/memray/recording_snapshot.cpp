@@ -38,9 +38,8 @@ class Stacks {
     if (site.native != 0) add_native(site.native, site.python != 0, deepest);
     // memray hides its own callers: the frames in front of the tracker, at the root.
     const std::uint64_t hidden = site.thread == main_thread_ ? r_.skipped_frames : 0;
-    for (std::uint32_t at = site.python; depth_[at] > hidden && stack_.size() <= deepest; at = r_.python[at].parent) {
+    for (std::uint32_t at = site.python; depth_[at] > hidden && stack_.size() <= deepest; at = r_.python[at].parent)
       stack_.push_back(python_frame(r_.python[at].what));
-    }
     if (stack_.size() > deepest) {
       stack_.resize(deepest);
       stack_.push_back(builder_.pseudo_frame(kStackCut));
@@ -123,9 +122,7 @@ void add_facts(const Recording& r, bool at_peak, SnapshotFacts& facts) {
   const std::int64_t since_start = at_peak ? r.peak_time_ms : r.time_ms;
   const bool known = !at_peak || !r.aggregated;
   const bool in_range = (!at_peak && at > r.start_ms) || checked_add(r.start_ms, since_start, at);
-  if (known && in_range && !__builtin_mul_overflow(at, kNsPerMs, &at) && at > 0) {
-    facts.taken_at_ns = at;
-  }
+  if (known && in_range && !__builtin_mul_overflow(at, kNsPerMs, &at) && at > 0) facts.taken_at_ns = at;
   const auto add = [&](std::string name, std::int64_t value, std::string_view unit, bool cumulative = false) {
     facts.counters.push_back({std::move(name), value, std::string(unit), cumulative});
   };

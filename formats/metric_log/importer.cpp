@@ -75,11 +75,10 @@ void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers
   // Blocks of lines say themselves what they leave out.
   if (unused > 0) session.notes().add(Severity::info, "lines without a number that is read", first_unused, unused);
   for (const auto& matcher : matchers) matcher->finish(session);
-  if (lines.skipped() > 0) {
+  if (lines.skipped() > 0)
     session.notes().add(Severity::data_loss,
                         "lines longer than " + std::to_string(kMaxLogLineBytes >> 20) + " MiB were skipped",
                         lines.first_skipped(), lines.skipped());
-  }
 }
 
 bool looks_like_text(std::string_view head) {

@@ -36,9 +36,7 @@ class Mprof final : public Matcher {
   bool take(const LogLine& line, Session& session) override {
     const std::string_view text = line.text;
     if (text.empty()) {
-      if (was_sample_) {
-        session.notes().add(Severity::info, "empty lines in an mprof file were skipped", line.offset);
-      }
+      if (was_sample_) session.notes().add(Severity::info, "empty lines in an mprof file were skipped", line.offset);
       return false;
     }
     if (text.starts_with("CMDLINE ")) return take_command(line);

@@ -131,10 +131,9 @@ void Recorder::record(Kind kind, const LineFacts& line, std::span<const Reading>
     name_of(scratch_[i]).last_point = current_.serial;
     current_.values.push_back({scratch_[i], kept[i]->quantity});
   }
-  if (was_reset) {
+  if (was_reset)
     notes_.add(Severity::info, "resets: counters that only count up went down, and count from 0 again there",
                line.offset);
-  }
   if (!current_.facts.step) current_.facts.step = line.step;
   if (!current_.facts.time_ns) current_.facts.time_ns = line.time_ns;
   current_.facts.kinds = static_cast<std::uint16_t>(current_.facts.kinds | kind);
@@ -309,12 +308,11 @@ void Recorder::give(SnapshotSink& out) {
     if (!point->values.empty()) commit(*point);
   }
   keep_all_waiting();
-  if (stride_ > 1) {
+  if (stride_ > 1)
     notes_.add(Severity::info,
                "a long log: of each " + std::to_string(kThinnedTo * stride_) + " points following each other " +
                    std::to_string(kThinnedTo) + " are kept: each counter's first, last, smallest and largest value",
                std::nullopt, points_seen_);
-  }
   const Snapshot empty = value_or_throw(SnapshotBuilder().finish());
   std::vector<std::uint32_t> in_order = order();
   // Points of numbers that were met once and whose words say nothing of memory.

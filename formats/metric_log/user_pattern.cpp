@@ -60,11 +60,10 @@ struct UserPattern {
     }
     if (value == 0 && expression->NumberOfCapturingGroups() == 1 && expression->NamedCapturingGroups().empty())
       value = 1;
-    if (value == 0) {
+    if (value == 0)
       fail(ErrorCode::usage, "--pattern '" + text +
                                  "': no group called value, expected e.g. '(?P<name>rss)=(?P<value>[0-9.]+) *"
                                  "(?P<unit>[KMG]i?B)'");
-    }
   }
 
   std::unique_ptr<const RE2> expression;

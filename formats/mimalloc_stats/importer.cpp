@@ -136,9 +136,8 @@ class TextDumps final : public text::ReportLog {
     if (dump_) cut();
   }
   void remark(Notes& notes) override {
-    if (single_heaps_ > 0) {
+    if (single_heaps_ > 0)
       notes.add(Severity::info, "statistics of single heaps, left out", std::nullopt, single_heaps_);
-    }
   }
   void handle(std::string_view line) override {
     const std::string_view text = trim(line);
@@ -272,9 +271,8 @@ void read_text(Input& in, SnapshotSink& out) { TextDumps(in, out).run(); }
 
 /// JSON says the version of mimalloc near its beginning.
 Match sniff_mimalloc(std::string_view head) {
-  if (text::begins_with(head, {"{", "\"stat_version\""}) && contains(head.substr(0, 512), "\"mimalloc_version\"")) {
+  if (text::begins_with(head, {"{", "\"stat_version\""}) && contains(head.substr(0, 512), "\"mimalloc_version\""))
     return Match::certain;
-  }
   return certain_if(text::any_line_of(head, is_heading));
 }
 

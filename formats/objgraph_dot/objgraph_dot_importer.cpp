@@ -195,9 +195,7 @@ class DotReader {
       ended = statement.what == Statement::What::end;
       take(statement);
     }
-    if (!ended) {
-      builder_.facts().lose("the graph is cut: no } at its end", lines_.offset());
-    }
+    if (!ended) builder_.facts().lose("the graph is cut: no } at its end", lines_.offset());
     while (lines_.next(line)) {
       read_statement(line, statement);
       if (statement.what != Statement::What::nothing)

@@ -257,9 +257,8 @@ class Machine : public OpcodeReader<Machine<Consumer>, Value, ByteWindow> {
       // in one batch (the C++ writer's) needs no more stack than one.
       if (at.key == kNoKey && value.role != kNoRole && !marks_.empty() && marks_.back() > 0 &&
           stack_.size() > marks_.back() && list_role(stack_[marks_.back() - 1]) == at.role &&
-          consumer_.gathers(at.role)) {
+          consumer_.gathers(at.role))
         append(marks_.back() - 1, marks_.back());
-      }
     }
     if (value.role != kNoRole) {
       std::uint32_t& open = open_at_[value.role];

@@ -35,9 +35,8 @@ void FieldStream::decode(Field& field) {
   } catch (const protozero::exception& error) {
     fail_malformed(std::string("bad varint: ") + error.what() + ", expected a profile field", offset_of(p));
   }
-  if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
+  if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
     fail_malformed("bad field number: " + std::to_string(tag >> 3) + ", expected 1 to 536870911", field.offset);
-  }
   field.number = static_cast<std::uint32_t>(tag >> 3);
   switch (field.wire) {
     case 0: break;
@@ -51,21 +50,19 @@ void FieldStream::decode(Field& field) {
   }
   if (length > static_cast<std::uint64_t>(end_ - p)) {
     const auto header = static_cast<std::size_t>(p - at_);
-    if (length > kMaxFieldBytes && length <= kMaxLength) {
+    if (length > kMaxFieldBytes && length <= kMaxLength)
       fail(ErrorCode::limit,
            "field too long: field " + std::to_string(field.number) + " is " + std::to_string(length) +
                " bytes long, expected at most " + std::to_string(kMaxFieldBytes),
            field.offset);
-    }
     if (in_ != nullptr && length <= kMaxLength) {
       refill(header + static_cast<std::size_t>(length));
       p = at_ + header;
     }
-    if (length > static_cast<std::uint64_t>(end_ - p)) {
+    if (length > static_cast<std::uint64_t>(end_ - p))
       fail_malformed("profile ends early: field " + std::to_string(field.number) + " is " + std::to_string(length) +
                          " bytes long, " + std::to_string(end_ - p) + " are left",
                      field.offset);
-    }
   }
   field.payload = std::string_view(p, static_cast<std::size_t>(length));
   field.payload_offset = offset_of(p);

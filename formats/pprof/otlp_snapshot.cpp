@@ -322,9 +322,8 @@ void OtlpTables::read(std::string_view dictionary, std::uint64_t offset) {
         case 6: attributes.push_back(read_attribute(in.get_message())); break;
         case 7: {
           std::vector<std::int64_t>& stack = stacks.emplace_back();
-          for (protozero::pbf_reader part = in.get_message(); part.next();) {
+          for (protozero::pbf_reader part = in.get_message(); part.next();)
             part.tag() == 1 ? read_numbers(part, stack) : part.skip();
-          }
           break;
         }
         default: in.skip();

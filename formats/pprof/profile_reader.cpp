@@ -23,9 +23,8 @@ std::string producer_of(const ProfileTables& tables) {
   const auto file_of = [&](const RawFunction& function) { return tables.text(function.file_name, function.offset); };
   const std::vector<RawFunction>& functions = tables.functions;
   if (std::any_of(functions.begin(), functions.end(),
-                  [&](const RawFunction& function) { return file_of(function).ends_with(".go"); })) {
+                  [&](const RawFunction& function) { return file_of(function).ends_with(".go"); }))
     return "go";
-  }
   const auto is_script = [&](const RawFunction& function) {
     const std::string_view file = file_of(function);
     return file.starts_with("node:") || file.ends_with(".js") || file.ends_with(".mjs") || file.ends_with(".cjs") ||
@@ -36,9 +35,8 @@ std::string producer_of(const ProfileTables& tables) {
   const auto is_everything = [](const RawMapping& mapping) {
     return mapping.start == 0 && mapping.limit == std::numeric_limits<std::uint64_t>::max() && mapping.file_offset == 0;
   };
-  if (!tables.mappings.empty() && std::all_of(tables.mappings.begin(), tables.mappings.end(), is_everything)) {
+  if (!tables.mappings.empty() && std::all_of(tables.mappings.begin(), tables.mappings.end(), is_everything))
     return "rust-jemalloc";
-  }
   return {};
 }
 
@@ -84,9 +82,7 @@ void fill_facts(const ProfileTables& tables, const std::vector<ColumnPlan>& colu
   facts.drop_frames = tables.text(tables.drop_frames, kProfileOffset);
   facts.keep_frames = tables.text(tables.keep_frames, kProfileOffset);
   facts.doc_url = tables.text(tables.doc_url, kProfileOffset);
-  for (const std::int64_t comment : tables.comments) {
-    facts.comments.emplace_back(tables.text(comment, kProfileOffset));
-  }
+  for (const std::int64_t comment : tables.comments) facts.comments.emplace_back(tables.text(comment, kProfileOffset));
   if (tables.time_ns != 0) facts.taken_at_ns = tables.time_ns;
   if (tables.duration_ns != 0) facts.duration_ns = tables.duration_ns;
   fill_sampling(tables, facts);
@@ -94,14 +90,12 @@ void fill_facts(const ProfileTables& tables, const std::vector<ColumnPlan>& colu
 
   facts.is_delta =
       tables.duration_ns != 0 && (has_column(columns, "alloc_objects") || has_column(columns, "alloc_space"));
-  if (facts.is_delta) {
+  if (facts.is_delta)
     builder.notes().add(Severity::warning,
                         "delta profile: alloc_objects and alloc_space are what was allocated during its duration only");
-  }
   facts.is_diff = remarks.has_negative || remarks.has_base_label;
-  if (facts.is_diff) {
+  if (facts.is_diff)
     builder.notes().add(Severity::warning, "already a difference of two profiles: values may be negative");
-  }
   builder.notes().add_all(tables.notes);
 }
 

@@ -106,9 +106,8 @@ void read_comments(const Field& field, std::vector<std::int64_t>& out) {
   const char* p = field.payload.data();
   const char* const end = p + field.payload.size();
   try {
-    while (p != end) {
+    while (p != end)
       add(out, static_cast<std::int64_t>(protozero::decode_varint(&p, end)), kMaxComments, field.offset, "comments");
-    }
   } catch (const protozero::exception& error) {
     fail_malformed(std::string("comment cannot be decoded: ") + error.what() + ", expected packed varints",
                    field.offset);
@@ -135,24 +134,21 @@ void ProfileTables::take(const Field& field) {
       break;
     case bytes_field(5): add(functions, read_function(field, notes), kMaxFunctions, field.offset, "functions"); break;
     case bytes_field(6):
-      if (strings.size() == 0 && !field.payload.empty()) {
+      if (strings.size() == 0 && !field.payload.empty())
         fail_malformed("string_table[0] must be '': it is " + std::to_string(field.payload.size()) +
                            " bytes long, expected an empty text",
                        field.offset);
-      }
       check_room(strings.size(), kMaxStrings, field.offset, "strings");
-      if (strings.byte_count() + field.payload.size() > kMaxStringBytes) {
+      if (strings.byte_count() + field.payload.size() > kMaxStringBytes)
         fail(ErrorCode::limit, "string table too long: expected at most 1 GiB", field.offset);
-      }
       strings.append(field.payload);
       break;
     case varint_field(7): drop_frames = number; break;
     case varint_field(8): keep_frames = number; break;
     case varint_field(9):
-      if (time_ns != 0) {
+      if (time_ns != 0)
         fail_malformed("concatenated profiles detected: a second time_nanos, expected one profile in a file",
                        field.offset);
-      }
       time_ns = number;
       break;
     case varint_field(10): duration_ns = number; break;
@@ -168,11 +164,10 @@ void ProfileTables::take(const Field& field) {
 }
 
 std::string_view ProfileTables::text(std::int64_t index, std::uint64_t offset) const {
-  if (index < 0 || static_cast<std::uint64_t>(index) >= strings.size()) {
+  if (index < 0 || static_cast<std::uint64_t>(index) >= strings.size())
     fail_malformed("string index out of range: " + std::to_string(index) + ", the string table has " +
                        std::to_string(strings.size()) + " entries",
                    offset);
-  }
   return strings[static_cast<std::size_t>(index)];
 }
 

@@ -44,11 +44,10 @@ bool is_short_run(std::span<const FrameId> frames) {
 template <class Row>
 void index_rows(const std::vector<Row>& rows, NumberRows& map, const char* plural) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (map.intern(rows[row].id) != row) {
+    if (map.intern(rows[row].id) != row)
       fail_malformed(std::string("multiple ") + plural + " with same id: " + std::to_string(rows[row].id) +
                          ", expected each id once",
                      rows[row].offset);
-    }
   }
 }
 
@@ -106,15 +105,13 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
       // Go on macOS and Windows writes one empty mapping, [0, 0): addresses stay as they are.
       if (location.address != 0) spec.offset = location.address - mapping.start + mapping.file_offset;
       if (location.address != 0 && mapping.limit != 0 &&
-          (location.address < mapping.start || location.address >= mapping.limit)) {
+          (location.address < mapping.start || location.address >= mapping.limit))
         builder.notes().add(Severity::info, "location lies outside of its mapping", location.offset);
-      }
     }
   }
-  if (location.folded) {
+  if (location.folded)
     builder.notes().add(Severity::info, "location is folded: other functions of equal code may be meant",
                         location.offset);
-  }
   const std::size_t end =
       row + 1 < tables.locations.size() ? tables.locations[row + 1].first_line : tables.lines.size();
   if (end == location.first_line + 1 && location.address == 0) {
@@ -130,11 +127,10 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
   for (std::size_t i = location.first_line; i < end; ++i) {
     const RawLine& line = tables.lines[i];
     const std::uint32_t function = line.function_id == 0 ? NumberRows::kAbsent : function_row_.find(line.function_id);
-    if (function == NumberRows::kAbsent) {
+    if (function == NumberRows::kAbsent)
       fail_malformed("location id: " + std::to_string(location.id) + " has a line with nil function: id " +
                          std::to_string(line.function_id) + " is not in the file",
                      location.offset);
-    }
     spec.function = function_[function];
     spec.line = line.line;
     spec.column = line.column;
@@ -147,9 +143,8 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
 void Locations::append_frames(const char* p, const char* end, std::uint64_t offset, FrameScratch& out) const {
   constexpr std::size_t kLongestVarint = 10;
   const auto bytes = static_cast<std::size_t>(end - p);
-  if (bytes > kMaxStackFrames * kLongestVarint) {
+  if (bytes > kMaxStackFrames * kLongestVarint)
     fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
-  }
   const std::uint32_t* const short_run = short_run_.data();
   const std::size_t small_ids = short_run_.size();
   while (p != end) {
@@ -172,21 +167,18 @@ void Locations::append_frames(const char* p, const char* end, std::uint64_t offs
     }
     out.added(static_cast<std::size_t>(to - from));
     if (look_up) append_run(id, offset, out);
-    if (out.size() > kMaxStackFrames) {
+    if (out.size() > kMaxStackFrames)
       fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
-    }
   }
 }
 
 void Locations::append_run(std::uint64_t id, std::uint64_t offset, FrameScratch& out) const {
   const std::uint32_t row = location_row_.find(id);
-  if (row == NumberRows::kAbsent) {
+  if (row == NumberRows::kAbsent)
     fail_malformed("sample has nil location: location id " + std::to_string(id) + " is not in the file", offset);
-  }
   const std::size_t count = begin_[row + 1] - begin_[row];
-  if (out.size() + count > kMaxStackFrames) {
+  if (out.size() + count > kMaxStackFrames)
     fail(ErrorCode::limit, "stack too deep: expected at most " + std::to_string(kMaxStackFrames) + " frames", offset);
-  }
   std::copy_n(frame_.begin() + begin_[row], count, out.reserve(count));
   out.added(count);
 }

@@ -38,9 +38,8 @@ std::string_view default_unit(std::string_view key) {
 constexpr std::size_t kMaxRows = 0xfffffff0;
 
 void check_size(const SampleContext& context, std::uint64_t offset) {
-  if (context.builder.dictionary().stacks.size() > kMaxRows || context.builder.row_count() > kMaxRows) {
+  if (context.builder.dictionary().stacks.size() > kMaxRows || context.builder.row_count() > kMaxRows)
     fail(ErrorCode::limit, "too many stacks or samples: expected fewer than 2^32 - 16", offset);
-  }
 }
 
 /// A location that stands for a thousand inlined lines is referred to in one byte: without a
@@ -66,11 +65,10 @@ class ExpansionBudget {
 void check_value_count(std::size_t values, std::size_t columns, std::uint64_t offset) {
   if (columns == 0)
     fail_malformed("missing sample type information: there are samples, expected a sample_type", offset);
-  if (values != columns) {
+  if (values != columns)
     fail_malformed("mismatch: sample has " + std::to_string(values) + " values, " + std::to_string(columns) +
                        " sample types declared",
                    offset);
-  }
 }
 
 /// The value in the unit of its column.
@@ -245,11 +243,10 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
     values_per_sample_ = parts_.values().size();
     first_offset_ = offset;
   }
-  if (parts_.values().size() != values_per_sample_) {
+  if (parts_.values().size() != values_per_sample_)
     fail_malformed("mismatch: sample has " + std::to_string(parts_.values().size()) + " values, the first one has " +
                        std::to_string(values_per_sample_),
                    offset);
-  }
   const Row row{stack_row(ids_, offset), labels_.row_of(parts_.label_fields(), offset)};
   const auto hash_of = [](const Row& r) { return mix64((static_cast<std::uint64_t>(r.stack) << 32) | r.labels); };
   const std::uint64_t hash = hash_of(row);
@@ -265,9 +262,8 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
   for (std::size_t i = 0; i < values_per_sample_; ++i) {
     std::int64_t& sum = values_[at * values_per_sample_ + i];
     has_negative_ = has_negative_ || parts_.values()[i] < 0;
-    if (!checked_add(sum, parts_.values()[i], sum)) {
+    if (!checked_add(sum, parts_.values()[i], sum))
       fail(ErrorCode::limit, "sum of the samples of one stack is beyond 2^63-1, expected it to fit in 64 bits", offset);
-    }
   }
 }
 

@@ -118,9 +118,7 @@ class PrintedReader {
     if (total_ && !facts().is_diff && !is_trace_) add_rest(sum, half);
     // The rest of a difference is unknown: its total is the baseline's.
     if (total_ && facts().is_diff) facts().complete = false;
-    if (in_rows_) {
-      facts().notes.add(Severity::info, "flat values of functions, rounded: callers are not in this list");
-    }
+    if (in_rows_) facts().notes.add(Severity::info, "flat values of functions, rounded: callers are not in this list");
     if (cut_) facts().lose("the last line has no end: it may be cut", *cut_);
     facts().format_detail = in_rows_ ? "flat list" : "traces";
     lines_.note_skipped(facts().notes);

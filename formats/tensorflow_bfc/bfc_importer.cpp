@@ -258,9 +258,7 @@ class BfcLog final : public text::ReportLog {
   void close() {
     if (!dump_) return;
     if (dump_->has_content()) {
-      if (!dump_->ended()) {
-        dump_->facts.lose("a dump without its statistics: its end is missing", lines_.line_offset());
-      }
+      if (!dump_->ended()) dump_->facts.lose("a dump without its statistics: its end is missing", lines_.line_offset());
       take();
     } else {
       ++without_dump_;
@@ -295,12 +293,10 @@ class BfcLog final : public text::ReportLog {
   }
 
   static void check_sums(const Dump& dump, std::int64_t bytes, Notes& notes) {
-    if (dump.in_use && *dump.in_use != bytes) {
+    if (dump.in_use && *dump.in_use != bytes)
       notes.add(Severity::warning, "the chunks in use do not add up to InUse of the statistics");
-    }
-    if (dump.sum && (bytes > dump.sum->value + dump.sum->half_unit || bytes < dump.sum->value - dump.sum->half_unit)) {
+    if (dump.sum && (bytes > dump.sum->value + dump.sum->half_unit || bytes < dump.sum->value - dump.sum->half_unit))
       notes.add(Severity::warning, "the chunks in use do not add up to the recorded sum");
-    }
   }
 
   static void add_counters(const Dump& dump, SnapshotFacts& facts) {
@@ -327,12 +323,10 @@ class BfcLog final : public text::ReportLog {
   }
 
   void remark(Notes& notes) override {
-    if (without_dump_ > 0) {
+    if (without_dump_ > 0)
       notes.add(Severity::info, "failed allocations that were logged without a dump", std::nullopt, without_dump_);
-    }
-    if (allocators_.size() > 1) {
+    if (allocators_.size() > 1)
       notes.add(Severity::warning, "dumps of several allocators in one log: compare those of one only");
-    }
   }
 
   std::unique_ptr<Dump> dump_;  // the open one

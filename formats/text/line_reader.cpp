@@ -32,9 +32,8 @@ void LineReader::refill(std::size_t wanted) {
 
 /// Moves after the end of the line that begins at line_begin_.
 void LineReader::pass_over_line() {
-  if (long_line_ == LongLine::refuse) {
+  if (long_line_ == LongLine::refuse)
     fail(ErrorCode::limit, "line too long: no end within " + std::to_string(most_bytes_) + " bytes", line_offset_);
-  }
   if (skipped_++ == 0) first_skipped_ = line_offset_;
   at_ = line_begin_;
   std::size_t end = find_end(window_, at_);

@@ -38,10 +38,9 @@ class JsonReader {
     const char c = json_.token();
     if (c != '{' && c != '[') fail_malformed("not JSON: expected { or [", json_.offset());
     container(nullptr);
-    if (json_.has_rest()) {
+    if (json_.has_rest())
       records_.builder().notes().add(Severity::warning, "bytes after the end of the JSON value, ignored",
                                      json_.offset());
-    }
   }
 
  private:

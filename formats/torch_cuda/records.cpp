@@ -496,9 +496,8 @@ void Records::field(Role place, std::uint32_t key, const Value& value) {
     case kRoot: return root_field(word, key, value);
     case kSettings: return settings_field(key, value);
     case kSettingsTable:
-      if (key != kNoKey && table_.size() < 4096) {
+      if (key != kNoKey && table_.size() < 4096)
         table_.append(table_.empty() ? "" : ", ").append(pools_.texts[key]).append(":").append(text_of(value));
-      }
       return;
     default: return;
   }

@@ -99,10 +99,9 @@ void check_format_and_version(const Fields& fields) {
   fields.require("version"_key);
   const std::optional<std::int64_t> version = integer_of(fields.at("version"_key));
   if (!version || *version < 1) fields.wrong("version"_key, "1");
-  if (*version > kVersion) {
+  if (*version > kVersion)
     fail(ErrorCode::unsupported,
          "written for version " + std::to_string(*version) + ", this build reads " + std::to_string(kVersion));
-  }
 }
 
 }  // namespace

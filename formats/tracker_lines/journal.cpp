@@ -32,19 +32,17 @@ void Journal::lose(Rule rule, const std::string& text, const std::string& detail
   const std::string whole = with_detail(text, detail);
   if (first_loss_.empty()) first_loss_ = "line " + std::to_string(line) + ": " + whole;
   if (!tell_) return;
-  if (!tell_({Severity::data_loss, line, offset_, rule_text(rule), whole})) {
+  if (!tell_({Severity::data_loss, line, offset_, rule_text(rule), whole}))
     fail(ErrorCode::malformed, "line " + std::to_string(line) + " (" + rule_text(rule) + "): " + whole, offset_);
-  }
 }
 
 void Journal::bad_line(const LineError& error) {
   has_bad_line_ = true;
   add(Severity::data_loss, "line dropped: " + error.text, 1, line_);
   lose(error.rule, error.text, error.detail, line_);
-  if (++bad_lines_ > kMostBadLines && !tell_) {
+  if (++bad_lines_ > kMostBadLines && !tell_)
     fail(ErrorCode::malformed, "more than " + std::to_string(kMostBadLines) + " bad lines, the first: " + first_loss_,
          offset_);
-  }
 }
 
 void Journal::loss(Rule rule, const std::string& text, const std::string& detail, std::uint64_t line) {
@@ -73,13 +71,12 @@ void Journal::unknown_key(std::string_view kind, std::string_view key) {
 
 Notes Journal::take_notes() {
   Notes notes;
-  for (const Remark& remark : std::exchange(remarks_, {})) {
+  for (const Remark& remark : std::exchange(remarks_, {}))
     notes.add(remark.severity,
               remark.line == 0
                   ? remark.text
                   : remark.text + (remark.count > 1 ? ", first on line " : ", line ") + std::to_string(remark.line),
               remark.offset, remark.count);
-  }
   has_bad_line_ = false;
   return notes;
 }

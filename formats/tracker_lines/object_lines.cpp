@@ -146,9 +146,8 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
     type_[nodes] = type_[row];
     bytes_[nodes] = std::max<std::int64_t>(bytes_[row], 0);
     key_low_[nodes] = id_of(row);
-    if (sized && !checked_add(total, bytes_[nodes], total)) {
+    if (sized && !checked_add(total, bytes_[nodes], total))
       fail(ErrorCode::limit, "sum of the bytes of all nodes is beyond 2^63-1, expected it to fit in 64 bits");
-    }
     ++nodes;
   }
   const auto take = [nodes](auto& column) {

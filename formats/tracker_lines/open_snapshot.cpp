@@ -33,10 +33,9 @@ std::optional<std::int64_t> stated_total(const Fields& fields, std::string_view 
   for (std::uint32_t row = fields.row("totals"_key) + 1; row < fields.at("totals"_key).end; row = values[row].end) {
     if (values[row].key != name || values[row].kind == JsonKind::null) continue;
     total = integer_of(values[row]);
-    if (!total || *total < 0) {
+    if (!total || *total < 0)
       fail_line(Rule::line, "snapshot: totals." + std::string(name) + " is not what is expected",
                 "found " + shown(values[row]) + ", expected an integer from 0 to 2^63-1");
-    }
   }
   return total;
 }

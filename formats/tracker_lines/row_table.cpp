@@ -30,9 +30,8 @@ void RowTable::add(StackId stack, LabelSetId labels, std::optional<std::int64_t>
     return;
   }
   if (!checked_add(bytes_[row], bytes.value_or(0), bytes_[row]) ||
-      !checked_add(count_[row], count.value_or(0), count_[row])) {
+      !checked_add(count_[row], count.value_or(0), count_[row]))
     fail(ErrorCode::limit, "sum over the rows of one key is beyond 2^63-1, expected it to fit in 64 bits");
-  }
   unknown_[row] |= unknown;
 }
 
@@ -95,9 +94,8 @@ SampleTable RowTable::samples() const {
       if (!known && column.known.empty()) column.known.assign(order.size(), 1);
       if (!known) column.known[place] = 0;
       column.value.push_back(known ? values[row] : 0);
-      if (!checked_add(sum, column.value.back(), sum)) {
+      if (!checked_add(sum, column.value.back(), sum))
         fail(ErrorCode::limit, "total of " + column.type.name + " is beyond 2^63-1, expected it to fit in 64 bits");
-      }
     }
     out.columns.push_back(std::move(column));
   };

@@ -73,10 +73,9 @@ void RunTables::define_stack(const Fields& fields) {
   for (std::uint32_t at = fields.row("frames"_key) + 1; at < array.end; at = values[at].end) {
     const std::optional<std::int64_t> frame = integer_of(values[at]);
     const std::uint32_t row = frame ? frame_ids_.find(static_cast<std::uint64_t>(*frame)) : NumberRows::kAbsent;
-    if (row == NumberRows::kAbsent) {
+    if (row == NumberRows::kAbsent)
       fail_line(frame ? Rule::place : Rule::line, "stack names a frame that is not defined",
                 "found " + shown(values[at]) + ", expected the id of a frame line before this one");
-    }
     scratch_.push_back(frame_rows_[row]);
   }
   if (scratch_.size() > kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
@@ -97,10 +96,9 @@ StackId RunTables::stack_of(const Fields& fields) {
   const std::optional<std::int64_t> id = integer_of(stack);
   if (!id) fields.wrong("stack"_key, "the id of a stack line, or an array of texts");
   const std::uint32_t row = stack_ids_.find(static_cast<std::uint64_t>(*id));
-  if (row == NumberRows::kAbsent) {
+  if (row == NumberRows::kAbsent)
     fail_line(Rule::place, std::string(to_text(fields.kind())) + " names a stack that is not defined",
               "found " + shown(stack) + ", expected the id of a stack line before this one");
-  }
   return stack_rows_[row];
 }
 
@@ -109,10 +107,9 @@ StackId RunTables::inline_stack(const Fields& fields) {
   const JsonValue& array = fields.at("stack"_key);
   const std::vector<JsonValue>& values = fields.values();
   for (std::uint32_t row = fields.row("stack"_key) + 1; row < array.end; row = values[row].end) {
-    if (values[row].kind != JsonKind::text) {
+    if (values[row].kind != JsonKind::text)
       fail_line(Rule::line, "inline stack holds something else than texts",
                 "found " + shown(values[row]) + ", expected \"fn (file:line)\"");
-    }
     if (scratch_.size() == kMostFrames) fail_line(Rule::line, "stack of more than 1000000 frames");
     scratch_.push_back(inline_frame(values[row].text));
   }

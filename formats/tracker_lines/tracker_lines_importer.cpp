@@ -286,12 +286,11 @@ class Reader {
   }
 
   void drop(const LineError& error) {
-    if (!header_) {
+    if (!header_)
       fail(ErrorCode::malformed,
            "not a tracker dump: line " + std::to_string(line_number_) + ": " + error.text +
                (error.detail.empty() ? "" : ": " + error.detail) + ", expected a header",
            lines_.line_offset());
-    }
     if (!lines_.terminated() && !is_json_) {
       last_line_is_cut_ = true;
       journal_.loss(Rule::end, "the last line is not whole and is dropped", error.text);

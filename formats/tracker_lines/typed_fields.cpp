@@ -119,11 +119,10 @@ std::string_view Fields::required_text(Key key) const {
 std::optional<std::int64_t> Fields::integer(Key key, std::int64_t least) const {
   if (!has(key)) return std::nullopt;
   const std::optional<std::int64_t> number = integer_of(at(key));
-  if (!number || *number < least) {
+  if (!number || *number < least)
     wrong(key, least == std::numeric_limits<std::int64_t>::min()
                    ? std::string("an integer")
                    : "an integer from " + std::to_string(least) + " to 2^63-1");
-  }
   return number;
 }
 
@@ -146,10 +145,9 @@ const std::vector<Fields::Tag>& Fields::tags(Key key, bool& repeated) {
   for (std::uint32_t row = this->row(key) + 1; row < object.end; row = (*values_)[row].end) {
     const JsonValue& member = (*values_)[row];
     if (member.kind == JsonKind::null) continue;
-    if (member.kind != JsonKind::text) {
+    if (member.kind != JsonKind::text)
       fail_line(Rule::line, name_of(kind_, key) + " holds something else than texts",
                 "found " + shown(member) + ", expected a text");
-    }
     tags_.push_back({member.key, member.text});
   }
   if (tags_.size() < 2) return tags_;

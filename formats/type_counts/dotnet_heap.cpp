@@ -119,9 +119,8 @@ class DotnetLog final : public ReportLog {
     total_count_ = grouped(trim(text.substr(0, objects)));
     const std::size_t comma = text.find(", ", objects);
     const std::size_t bytes = text.find(" byte", objects);
-    if (comma != std::string_view::npos && bytes != std::string_view::npos && bytes > comma) {
+    if (comma != std::string_view::npos && bytes != std::string_view::npos && bytes > comma)
       total_bytes_ = grouped(trim(text.substr(comma + 2, bytes - comma - 2)));
-    }
     close_open();
   }
 
@@ -234,12 +233,11 @@ class DotnetLog final : public ReportLog {
       const std::uint8_t known[] = {row.counted ? std::uint8_t{1} : std::uint8_t{0}, 1};
       builder.add_row(key.stack, key.labels, values, known);
     }
-    if (meaning == Bytes::unknown) {
+    if (meaning == Bytes::unknown)
       builder.notes().add(
           Severity::warning,
           "the sizes do not add up to the bytes of the heap, so they are of single objects or cut: only "
           "counts are kept");
-    }
     if (!heap_objects_ || *heap_objects_ != count) facts.complete = false;
     if (heap_bytes_) facts.counters.push_back({"gc_heap", *heap_bytes_, "bytes", false, 0});
     if (heap_objects_) facts.counters.push_back({"gc_heap_objects", *heap_objects_, "count", false, 0});

@@ -61,9 +61,8 @@ std::string_view take_module(std::string_view& name) {
 /// JDK 8 "Main$$Lambda$1/1234567890". The digits are left out.
 std::string without_address(std::string_view name) {
   const std::size_t slash = name.find('/');
-  if (slash == std::string_view::npos || slash + 1 == name.size() || !is_digit(name[slash + 1])) {
+  if (slash == std::string_view::npos || slash + 1 == name.size() || !is_digit(name[slash + 1]))
     return std::string(name);
-  }
   std::size_t end = slash + 1;
   while (end < name.size() && (is_hex(name[end]) || name[end] == 'x')) ++end;
   return std::string(name.substr(0, slash)).append("/0x").append(name.substr(end));

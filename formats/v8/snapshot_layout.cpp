@@ -114,10 +114,9 @@ Layout read_layout(json::JsonScanner& json) {
   if (!edges) missing("edge_count");
   out.nodes = *nodes;
   out.edges = *edges;
-  if (out.nodes > std::numeric_limits<std::uint32_t>::max() - 1) {
+  if (out.nodes > std::numeric_limits<std::uint32_t>::max() - 1)
     fail(ErrorCode::limit, "too many nodes: node_count is " + std::to_string(out.nodes) + ", expected below 2^32 - 1",
          start);
-  }
   out.node_width = node_fields.size();
   out.type = place(node_fields, "node_fields", "type");
   out.name = place(node_fields, "node_fields", "name");

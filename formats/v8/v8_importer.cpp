@@ -117,16 +117,14 @@ class HeapReader {
   Snapshot read() {
     json_.skip_byte_order_mark();
     json_.each_member([this](std::string_view key) { member(key); });
-    if (!strings_read_) {
+    if (!strings_read_)
       fail_malformed(std::string("array missing: the object ends without ") + (!layout_       ? "snapshot"
                                                                                : !nodes_read_ ? "nodes"
                                                                                : !edges_read_ ? "edges"
                                                                                               : "strings"),
                      json_.offset());
-    }
-    if (json_.has_rest()) {
+    if (json_.has_rest())
       builder_.notes().add(Severity::warning, "bytes after the end of the snapshot, ignored", json_.offset());
-    }
     return finish();
   }
 
@@ -135,11 +133,10 @@ class HeapReader {
   void member(std::string_view key) {
     const auto once_behind = [&](bool already, bool before, std::string_view wanted) {
       if (already) fail_malformed(std::string(key) + " is there twice", json_.offset());
-      if (!before) {
+      if (!before)
         fail_malformed(
             "members out of order: found " + std::string(key) + ", expected " + std::string(wanted) + " before it",
             json_.offset());
-      }
     };
     if (key == "snapshot") {
       once_behind(layout_.has_value(), true, {});
@@ -224,11 +221,10 @@ class HeapReader {
     each_rows("nodes", layout_->node_width, "node_count", layout_->nodes,
               [&](std::size_t rows) { add_nodes(rows, edges); });
     ObjectGraph& graph = *graph_;
-    if (edges != layout_->edges) {
+    if (edges != layout_->edges)
       fail_malformed("counts disagree: edge counts of the nodes add up to " + std::to_string(edges) +
                          ", expected snapshot.edge_count = " + std::to_string(layout_->edges),
                      json_.offset());
-    }
     if (repeats(graph.id)) {
       builder_.notes().add(Severity::data_loss, "ids of nodes repeat: ids are not used");
       std::vector<std::uint64_t>().swap(graph.id);
@@ -251,29 +247,25 @@ class HeapReader {
       const std::uint64_t* const values = &run_.value[row * layout.node_width];
       const std::uint64_t offset = run_offset_ + run_.begin[row * layout.node_width];
       const std::uint64_t type = values[layout.type];
-      if (type >= layout.listed_node_types && type < layout.node_types.size()) {
+      if (type >= layout.listed_node_types && type < layout.node_types.size())
         builder_.notes().add(Severity::info, "types of nodes beyond the list of their names: V8's own names are shown",
                              offset);
-      }
-      if (type >= layout.node_types.size()) {
+      if (type >= layout.node_types.size())
         fail_malformed(
             instead("type of a node out of range", type, "below " + std::to_string(layout.node_types.size())), offset);
-      }
       std::uint64_t name = 0;
       if (types_->is_named(type)) name = string_row(values[layout.name], offset);
       const auto bytes = static_cast<std::int64_t>(values[layout.self_size]);
       bool fits = true;
       to_type[row] = types_->add(static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(name), bytes, fits);
-      if (!fits) {
+      if (!fits)
         fail(ErrorCode::limit, "sizes of one kind of node add up beyond 2^63-1, expected them to fit in 64 bits",
              offset);
-      }
       edges += values[layout.edge_count];
-      if (edges > layout.edges) {
+      if (edges > layout.edges)
         fail_malformed("counts disagree: edge counts of the nodes add up to more than snapshot.edge_count = " +
                            std::to_string(layout.edges),
                        offset);
-      }
       to_bytes[row] = bytes;
       to_edges[row] = edges;
       if (layout.trace != Layout::kAbsent) traces_.add(to_type[row], values[layout.trace], bytes);
@@ -316,9 +308,8 @@ class HeapReader {
       const std::uint64_t* const values = &run_.value[row * layout.edge_width];
       const std::uint64_t offset = run_offset_ + run_.begin[row * layout.edge_width];
       const std::uint64_t type = values[layout.edge_type];
-      if (type >= kinds.size()) {
+      if (type >= kinds.size())
         fail_malformed(instead("type of an edge out of range", type, "below " + std::to_string(kinds.size())), offset);
-      }
       // A multiple is found exactly by rounding; anything else fails the test that it is one.
       const std::uint64_t place = values[layout.to_node];
       // Signed ones are converted in one step. NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, below 2^52
@@ -349,9 +340,8 @@ class HeapReader {
   }
   [[noreturn]] void bad_end(std::uint64_t place, std::uint64_t offset) {
     const std::uint64_t width = layout_->node_width;
-    if (place % width != 0) {
+    if (place % width != 0)
       fail_malformed(instead("to_node is no row", place, "a multiple of " + std::to_string(width)), offset);
-    }
     fail_malformed(instead("to_node out of range", place, "below " + std::to_string(graph_->size() * width)), offset);
   }
 
@@ -364,16 +354,14 @@ class HeapReader {
         return;
       }
       const std::uint64_t offset = json_.offset();
-      if (json_.text(text, kLongestNodeName)) {
+      if (json_.text(text, kLongestNodeName))
         builder_.notes().add(Severity::warning, "names longer than 1024 bytes are cut", offset);
-      }
       string_ids_.push_back(static_cast<std::uint32_t>(builder_.string(text)));
     });
-    if (used_.end() > string_ids_.size()) {
+    if (used_.end() > string_ids_.size())
       fail_malformed(instead("string out of range", used_.end() - 1,
                              "below " + std::to_string(string_ids_.size()) + ", the length of strings"),
                      used_.last_offset());
-    }
   }
 
   StringId string_id(std::uint32_t row) const { return StringId{string_ids_[row]}; }

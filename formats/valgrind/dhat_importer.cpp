@@ -200,18 +200,16 @@ class DhatReader {
     const std::uint32_t needed = at_peak ? 1U << kPeakBytes | 1U << kPeakBlocks
                                          : 1U << kEndBytes | 1U << kEndBlocks | 1U << kTotalBytes | 1U << kTotalBlocks;
     for (const Point& point : points_) {
-      if ((point.told & needed) != needed) {
+      if ((point.told & needed) != needed)
         fail_malformed(std::string("program point without its numbers: expected ") +
                            (at_peak ? "gb and gbk" : "eb, ebk, tb and tbk"),
                        point.offset);
-      }
     }
     for (const std::uint32_t number : frame_numbers_) {
-      if (number >= frame_texts_.size()) {
+      if (number >= frame_texts_.size())
         fail_malformed(
             instead("bad frame in fs", number, "less than the " + std::to_string(frame_texts_.size()) + " of ftbl"),
             end);
-      }
     }
   }
 
@@ -271,9 +269,8 @@ Match sniff_dhat(std::string_view head) {
 void decode_dhat(Input& in, SnapshotSink& out, const ReadRequest& request) {
   const std::string& point = request.point;
   const bool peak = point == "peak";
-  if (!peak && !point.empty() && point != "end" && point != "last") {
+  if (!peak && !point.empty() && point != "end" && point != "last")
     fail(ErrorCode::usage, "no point '" + point + "': expected end or peak");
-  }
   give(out, DhatReader(in).read(peak));
 }
 

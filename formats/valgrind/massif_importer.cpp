@@ -53,13 +53,10 @@ class MassifReader {
       }
     } catch (Failure& failure) {
       if (snapshots_.empty() || failure.error.code != ErrorCode::malformed) throw;
-      for (Snapshot& snapshot : snapshots_) {
+      for (Snapshot& snapshot : snapshots_)
         snapshot.facts.lose("snapshots from here on are lost: " + failure.error.message, failure.error.offset);
-      }
     }
-    if (snapshots_.empty()) {
-      fail_malformed("no snapshot: the input ends, expected at least one", lines_.line_offset());
-    }
+    if (snapshots_.empty()) fail_malformed("no snapshot: the input ends, expected at least one", lines_.line_offset());
     leave_out_empty_start();
     for (Snapshot& snapshot : snapshots_) give(out, std::move(snapshot));
   }
@@ -92,9 +89,8 @@ class MassifReader {
     for (const auto& [name, value] : fields) {
       std::string_view line;
       if (!next_line(line)) ends_early(name);
-      if (!starts_with(line, name)) {
+      if (!starts_with(line, name))
         text::fail_found("bad header", line, std::string(name) + " and its value", lines_.line_offset());
-      }
       line.remove_prefix(name.size());
       while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
       *value = line;
@@ -142,18 +138,15 @@ class MassifReader {
   std::string_view expect_field(std::string_view name) {
     std::string_view line;
     if (!next_line(line)) ends_early(std::string(name) + "=");
-    if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=') {
+    if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=')
       text::fail_found("missing field", line, std::string(name) + "=", lines_.line_offset());
-    }
     return line.substr(name.size() + 1);
   }
 
   std::int64_t expect_number(std::string_view name) {
     const std::string_view text = expect_field(name);
     const std::optional<std::int64_t> number = text::whole_number(text);
-    if (!number) {
-      text::fail_found("bad " + std::string(name), text, "a number from 0 to 2^63-1", lines_.line_offset());
-    }
+    if (!number) text::fail_found("bad " + std::string(name), text, "a number from 0 to 2^63-1", lines_.line_offset());
     return *number;
   }
 
@@ -166,25 +159,22 @@ class MassifReader {
       if (!next_line(line)) ends_early("the rest of a heap tree");
       Node node = parse_node(line, path_.size());
       if (at_root) {
-        if (node.own != heap_bytes) {
+        if (node.own != heap_bytes)
           builder.notes().add(Severity::warning, "the tree's bytes differ from mem_heap_B", lines_.line_offset());
-        }
         begin_columns(node.label, builder);
       } else {
         Node& parent = path_.back();
         --parent.children_left;
-        if (node.own > parent.own) {
+        if (node.own > parent.own)
           fail_malformed("bad heap tree: the children of a node hold " + std::to_string(node.own - parent.own) +
                              " bytes more than it",
                          lines_.line_offset());
-        }
         parent.own -= node.own;
       }
       at_root = false;
       if (is_remainder(node.label)) {
-        if (node.children_left != 0) {
+        if (node.children_left != 0)
           fail_malformed("bad heap tree: what is below the threshold has children", lines_.line_offset());
-        }
         if (node.own > 0) {
           builder.facts().complete = false;
           add_row(builder, node.own, true);
