@@ -1,13 +1,9 @@
 #include "formats/foreign_files.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/cpu_profile.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,13 +1,5 @@
 #include "formats/registry.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <new>
-#include <optional>
-#include <stdexcept>
-#include <utility>
-
 #include "analyzer/base/nearest.hpp"
 #include "analyzer/base/printable.hpp"
 #include "formats/foreign_files.hpp"

@@ -1,22 +1,11 @@
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/printed_frame.hpp"
-#include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,12 +1,6 @@
 #include "formats/heap_text/dump.hpp"
 
-#include <algorithm>
-#include <array>
-#include <span>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

@@ -1,6 +1,5 @@
 #include "formats/heap_text/dump.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
 namespace {

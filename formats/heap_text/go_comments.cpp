@@ -1,13 +1,7 @@
-#include <array>
-#include <limits>
-
 #include "analyzer/base/concat.hpp"
 #include "formats/heap_text/dump.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/printed_frame.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

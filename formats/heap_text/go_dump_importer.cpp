@@ -1,14 +1,5 @@
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/heap_text/raw_stacks.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/record_cursor.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"

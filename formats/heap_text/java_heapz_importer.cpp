@@ -1,8 +1,5 @@
-#include <limits>
-
 #include "formats/heap_text/dump.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 
 /// Java-style text (google/pprof, profile/legacy_java_profile.go): bytes come before the count, ids

@@ -1,7 +1,5 @@
 #include "formats/heap_text/dump.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

@@ -1,6 +1,5 @@
 #include "formats/heap_text/memory_map.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "formats/input/read_failure.hpp"

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "formats/heap_text/memory_map.hpp"
 #include "formats/text/scan.hpp"
 

@@ -1,9 +1,6 @@
 #include "formats/heap_text/raw_stacks.hpp"
 
-#include <algorithm>
 #include <cmath>
-
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

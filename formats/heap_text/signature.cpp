@@ -1,11 +1,7 @@
 #include "formats/heap_text/signature.hpp"
 
-#include <algorithm>
-#include <cstdint>
-
 #include "formats/input/cpu_profile.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heap_text {
 namespace {

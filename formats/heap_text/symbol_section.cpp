@@ -1,8 +1,5 @@
 #include "formats/heap_text/dump.hpp"
 
-#include <algorithm>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 
 namespace snapdiff::formats::heap_text {

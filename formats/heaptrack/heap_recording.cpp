@@ -1,8 +1,5 @@
 #include "formats/heaptrack/heap_recording.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 

@@ -1,26 +1,9 @@
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "analyzer/base/importer.hpp"
-#include "formats/heaptrack/heap_recording.hpp"
 #include "formats/heaptrack/line_of_hex.hpp"
 #include "formats/heaptrack/snapshot_maker.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {

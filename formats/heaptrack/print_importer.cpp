@@ -1,5 +1,4 @@
 #include "formats/text/printed_frame.hpp"
-#include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 
 namespace snapdiff::formats {

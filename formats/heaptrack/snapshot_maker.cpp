@@ -1,12 +1,7 @@
 #include "formats/heaptrack/snapshot_maker.hpp"
 
-#include <algorithm>
 #include <array>
-#include <limits>
-#include <string>
-#include <vector>
 
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 

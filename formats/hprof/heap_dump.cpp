@@ -1,11 +1,6 @@
 #include "formats/hprof/heap_dump.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "analyzer/base/object_graph.hpp"
-#include "formats/hprof/big_endian.hpp"
-#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::hprof {
 namespace {

@@ -1,27 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/importer.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/hprof/address_index.hpp"
-#include "formats/hprof/big_endian.hpp"
-#include "formats/hprof/classes.hpp"
 #include "formats/hprof/heap_dump.hpp"
-#include "formats/hprof/object_sizes.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/byte_window.hpp"
 #include "formats/input/graph_parts.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

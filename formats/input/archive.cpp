@@ -2,7 +2,6 @@
 
 #include <libdeflate.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <mutex>

@@ -1,11 +1,5 @@
 #include "formats/input/byte_window.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <string_view>
-
-#include "formats/input/read_failure.hpp"
-
 namespace snapdiff::formats {
 
 bool ByteWindow::more(const char*& p, std::size_t wanted) {

@@ -1,6 +1,5 @@
 #include "formats/input/file_name_facts.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "snapdiff/snapshot.hpp"

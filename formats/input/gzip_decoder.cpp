@@ -1,7 +1,6 @@
 #include <zlib.h>
 
 #include <limits>
-#include <utility>
 
 #include "formats/input/frame_decoder.hpp"
 

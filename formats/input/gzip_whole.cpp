@@ -2,9 +2,7 @@
 
 #include <libdeflate.h>
 
-#include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "analyzer/base/large_pages.hpp"
 

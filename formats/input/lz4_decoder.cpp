@@ -1,7 +1,5 @@
 #include <lz4frame.h>
 
-#include <utility>
-
 #include "formats/input/frame_decoder.hpp"
 
 namespace snapdiff::formats {

@@ -1,8 +1,5 @@
 #include "formats/input/open_input.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace snapdiff::formats {
 namespace {
 

@@ -4,13 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <new>
 #include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/large_pages.hpp"
 #include "formats/input/sha256.hpp"

@@ -3,7 +3,6 @@
 #include <nettle/sha2.h>
 
 #include <array>
-#include <cstdint>
 
 #include "analyzer/base/printable.hpp"
 

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
 
 #include "formats/input/decoder.hpp"
 #include "formats/input/utf8.hpp"

@@ -1,11 +1,5 @@
 #include "formats/input/window_input.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
-#include "analyzer/base/large_pages.hpp"
-
 namespace snapdiff::formats {
 
 Result<std::string_view> WindowInput::peek(std::size_t wanted) {

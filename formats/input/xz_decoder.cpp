@@ -1,7 +1,5 @@
 #include <lzma.h>
 
-#include <utility>
-
 #include "formats/input/frame_decoder.hpp"
 
 namespace snapdiff::formats {

@@ -1,8 +1,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include <utility>
-
 #include "formats/input/frame_decoder.hpp"
 
 namespace snapdiff::formats {

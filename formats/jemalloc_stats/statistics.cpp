@@ -1,11 +1,7 @@
 #include "formats/jemalloc_stats/statistics.hpp"
 
-#include <vector>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_dumps.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::jemalloc_stats {
 namespace {

@@ -1,8 +1,5 @@
 #include "formats/jfr/chunk.hpp"
 
-#include <algorithm>
-#include <limits>
-
 namespace snapdiff::formats::jfr {
 
 ChunkHeader::ChunkHeader(std::string_view bytes, std::uint64_t at) : offset(at) {

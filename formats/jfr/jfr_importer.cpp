@@ -1,24 +1,8 @@
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/object_graph.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/graph_parts.hpp"
-#include "formats/input/number_rows.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/jfr/chunk.hpp"
 #include "formats/jfr/moments.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,8 +1,5 @@
 #include "formats/jfr/metadata.hpp"
 
-#include <algorithm>
-#include <optional>
-
 namespace snapdiff::formats::jfr {
 namespace {
 

@@ -1,13 +1,9 @@
 #include "formats/jfr/moments.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "analyzer/base/validate.hpp"
 #include "formats/input/read_failure.hpp"
-#include "snapdiff/checked.hpp"
-#include "snapdiff/hash.hpp"
 
 namespace snapdiff::formats::jfr {
 namespace {

@@ -4,11 +4,6 @@
 #include <emmintrin.h>
 #endif
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"

@@ -1,8 +1,5 @@
 #include "formats/json/json_walk.hpp"
 
-#include <algorithm>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"

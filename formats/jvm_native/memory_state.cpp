@@ -1,5 +1,4 @@
 #include "formats/text/counter_log.hpp"
-#include "formats/text/quantity.hpp"
 
 namespace snapdiff::formats {
 namespace {

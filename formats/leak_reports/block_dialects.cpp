@@ -1,8 +1,4 @@
-#include <functional>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"

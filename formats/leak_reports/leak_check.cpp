@@ -1,12 +1,10 @@
 #include "formats/leak_reports/leak_check.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "analyzer/base/concat.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {

@@ -1,12 +1,8 @@
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "formats/leak_reports/leak_listing.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {

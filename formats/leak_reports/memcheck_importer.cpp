@@ -1,6 +1,5 @@
 #include <iterator>
 
-#include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/text/report_log.hpp"
 

@@ -1,9 +1,7 @@
 #include "formats/leak_reports/memcheck_lines.hpp"
 
-#include <algorithm>
 #include <iterator>
 
-#include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::leak_reports {

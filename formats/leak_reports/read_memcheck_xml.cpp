@@ -1,19 +1,8 @@
 #include <expat.h>
 
-#include <algorithm>
-#include <charconv>
 #include <exception>
 #include <iterator>
-#include <memory>
-#include <new>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "formats/input/read_failure.hpp"
-#include "formats/leak_reports/leak_check.hpp"
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/in_quotes.hpp"

@@ -1,6 +1,5 @@
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/memray/readers.hpp"
 #include "formats/text/scan.hpp"
 

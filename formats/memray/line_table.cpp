@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <limits>
-#include <string_view>
-
 #include "formats/memray/memray_recording.hpp"
 
 /// The tables in which CPython's code objects keep their lines.

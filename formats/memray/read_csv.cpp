@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/memray/readers.hpp"
 #include "formats/text/in_quotes.hpp"

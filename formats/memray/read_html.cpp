@@ -1,12 +1,4 @@
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"

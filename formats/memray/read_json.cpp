@@ -1,11 +1,3 @@
-#include <algorithm>
-#include <limits>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/memray/readers.hpp"

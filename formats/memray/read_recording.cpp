@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <array>
 #include <deque>
-#include <string>
 
-#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/printable.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/record_cursor.hpp"
 #include "formats/memray/memray_recording.hpp"
 #include "formats/memray/readers.hpp"

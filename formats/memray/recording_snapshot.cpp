@@ -1,9 +1,6 @@
 #include "formats/memray/memray_recording.hpp"
 
-#include <limits>
-
 #include "analyzer/base/number_text.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/printed_frame.hpp"

@@ -1,15 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
-#include "formats/text/quantity.hpp"
 #include "formats/text/time_stamp.hpp"
 
 /// Tables with a separator and a heading: nvidia-smi --format=csv, dotnet-counters collect, what people write.

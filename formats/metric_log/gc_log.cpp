@@ -1,12 +1,5 @@
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
-#include "formats/text/quantity.hpp"
 
 /// Lines about garbage collections: the JVM's unified logging (-Xlog:gc) and its form up to JDK 8 (-verbose:gc,
 /// -XX:+PrintGCDetails), V8 (--trace-gc, also "Last few GCs" of a crash), Go (GODEBUG=gctrace=1). The size after a

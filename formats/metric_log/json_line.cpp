@@ -1,19 +1,8 @@
-#include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
-#include "formats/text/quantity.hpp"
 #include "formats/text/time_stamp.hpp"
 
 /// Lines that are JSON objects, as programs log them. Every number about memory is read; the members beside it that

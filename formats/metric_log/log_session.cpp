@@ -1,9 +1,5 @@
 #include "formats/metric_log/log_session.hpp"
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/text/time_stamp.hpp"
 

@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 

@@ -1,9 +1,4 @@
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"

@@ -1,14 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
-#include "formats/text/quantity.hpp"
 
 /// Lines that people write themselves: "Iteration 10: Current: 1.1MB Peak: 1.5MB". Numbers first: each
 /// number of a line is looked at with the words in front of it and the unit after it. Words of the vocabulary count at

@@ -1,8 +1,6 @@
 #include "formats/metric_log/recorder.hpp"
 
-#include <algorithm>
 #include <iterator>
-#include <memory>
 #include <numeric>
 
 #include "analyzer/base/snapshot_builder.hpp"

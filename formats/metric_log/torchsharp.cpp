@@ -1,13 +1,5 @@
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 /// DisposeScopeManager.Statistics of TorchSharp (src/TorchSharp/ThreadDisposeScopeStatistics.cs).
 namespace snapdiff::formats::metric_log {

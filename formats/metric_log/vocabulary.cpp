@@ -1,11 +1,6 @@
 #include "formats/metric_log/vocabulary.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "formats/metric_log/metric_text.hpp"
 

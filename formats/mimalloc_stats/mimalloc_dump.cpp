@@ -1,13 +1,7 @@
 #include "formats/mimalloc_stats/mimalloc_dump.hpp"
 
-#include <map>
-#include <optional>
-#include <string>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_dumps.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::mimalloc_stats {
 namespace {

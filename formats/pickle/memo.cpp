@@ -1,8 +1,5 @@
 #include "formats/pickle/memo.hpp"
 
-#include <bit>
-#include <cstring>
-
 namespace snapdiff::formats::pickle {
 namespace {
 

@@ -1,6 +1,5 @@
 #include "formats/pickle/opcodes.hpp"
 
-#include "formats/input/read_failure.hpp"
 #include "formats/pickle/value.hpp"
 
 namespace snapdiff::formats::pickle {

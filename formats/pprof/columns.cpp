@@ -1,7 +1,5 @@
 #include "formats/pprof/columns.hpp"
 
-#include <algorithm>
-
 namespace snapdiff::formats::pprof {
 namespace {
 

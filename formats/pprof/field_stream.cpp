@@ -1,9 +1,5 @@
 #include "formats/pprof/field_stream.hpp"
 
-#include <string>
-
-#include "formats/input/read_failure.hpp"
-
 namespace snapdiff::formats::pprof {
 namespace {
 

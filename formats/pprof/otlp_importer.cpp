@@ -1,17 +1,5 @@
-#include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/pprof/otlp_snapshot.hpp"
 #include "formats/text/held_sink.hpp"

@@ -1,18 +1,12 @@
 #include "formats/pprof/otlp_snapshot.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <optional>
 #include <set>
 #include <unordered_map>
-#include <utility>
 
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/pprof/columns.hpp"
 #include "formats/pprof/resolve.hpp"
 #include "formats/text/printed_frame.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {

@@ -1,11 +1,5 @@
-#include <string_view>
-
-#include "analyzer/base/importer.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/pprof/field_stream.hpp"
 #include "formats/pprof/profile_reader.hpp"
-#include "formats/pprof/profile_tables.hpp"
 #include "formats/pprof/samples.hpp"
 
 namespace snapdiff::formats {

@@ -1,15 +1,4 @@
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/pprof/columns.hpp"
-#include "formats/pprof/field_stream.hpp"
 #include "formats/pprof/profile_reader.hpp"
-#include "formats/pprof/profile_tables.hpp"
-#include "formats/pprof/resolve.hpp"
 #include "formats/pprof/samples.hpp"
 
 namespace snapdiff::formats::pprof {

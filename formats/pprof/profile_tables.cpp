@@ -1,9 +1,5 @@
 #include "formats/pprof/profile_tables.hpp"
 
-#include <limits>
-
-#include "formats/input/read_failure.hpp"
-
 namespace snapdiff::formats::pprof {
 namespace {
 

@@ -1,10 +1,6 @@
 #include "formats/pprof/resolve.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "analyzer/base/rest_row.hpp"
-#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {

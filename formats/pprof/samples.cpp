@@ -1,16 +1,8 @@
 #include "formats/pprof/samples.hpp"
 
-#include <atomic>
-#include <limits>
 #include <mutex>
-#include <utility>
 
-#include "analyzer/base/large_pages.hpp"
-#include "analyzer/base/parallel.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
-#include "snapdiff/checked.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::pprof {
 namespace {

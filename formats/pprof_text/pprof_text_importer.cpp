@@ -1,8 +1,4 @@
-#include <string>
-#include <string_view>
-
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/pprof_text/printed_text.hpp"
 
 namespace snapdiff::formats {

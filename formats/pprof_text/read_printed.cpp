@@ -1,16 +1,8 @@
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/rest_row.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/pprof_text/printed_text.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/time_stamp.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::pprof_text {
 namespace {

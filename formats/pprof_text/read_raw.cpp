@@ -1,13 +1,5 @@
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/pprof_text/printed_text.hpp"

@@ -1,7 +1,6 @@
 #include <iterator>
 #include <set>
 
-#include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 
 namespace snapdiff::formats {

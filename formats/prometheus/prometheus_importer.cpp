@@ -1,11 +1,9 @@
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "analyzer/base/contains.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/counter_log.hpp"
-#include "formats/text/quantity.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,27 +1,14 @@
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/retention.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/number_rows.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

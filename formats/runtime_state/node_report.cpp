@@ -1,12 +1,5 @@
-#include <array>
-#include <limits>
-#include <map>
-#include <string>
-#include <string_view>
-
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/scan.hpp"

@@ -1,17 +1,8 @@
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/scan.hpp"
 

@@ -1,6 +1,5 @@
 #include <set>
 
-#include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 
 namespace snapdiff::formats {

@@ -1,9 +1,5 @@
 #include "formats/text/line_reader.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <string>
-
 #include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::text {

@@ -1,8 +1,5 @@
 #include "formats/text/log_lines.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace snapdiff::formats::text {
 namespace {
 

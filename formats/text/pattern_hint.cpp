@@ -1,15 +1,10 @@
 #include "formats/text/pattern_hint.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <vector>
 
 #include "analyzer/base/contains.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/quantity.hpp"
-#include "formats/text/scan.hpp"
 #include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::text {

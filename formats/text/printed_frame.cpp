@@ -1,9 +1,5 @@
 #include "formats/text/printed_frame.hpp"
 
-#include <charconv>
-#include <limits>
-#include <system_error>
-
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::text {

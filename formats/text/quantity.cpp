@@ -1,8 +1,5 @@
 #include "formats/text/quantity.hpp"
 
-#include <array>
-#include <limits>
-
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::text {

@@ -1,14 +1,7 @@
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/importer.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
 
 namespace snapdiff::formats {

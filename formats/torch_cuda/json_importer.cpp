@@ -1,18 +1,7 @@
-#include <bit>
-#include <charconv>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <system_error>
-
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/importer.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/json/json_scanner.hpp"
-#include "formats/text/scan.hpp"
 #include "formats/torch_cuda/records.hpp"
 
 namespace snapdiff::formats {

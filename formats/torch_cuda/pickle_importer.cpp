@@ -1,9 +1,5 @@
-#include <string>
-#include <string_view>
-
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/pickle/machine.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
 #include "formats/torch_cuda/records.hpp"

@@ -1,7 +1,5 @@
 // Values of records, and which field each one fills.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "formats/torch_cuda/records.hpp"
 

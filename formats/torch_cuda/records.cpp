@@ -1,20 +1,12 @@
 #include "formats/torch_cuda/records.hpp"
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/pinning.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

@@ -1,20 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/json/json_scanner.hpp"
-#include "formats/text/scan.hpp"
 #include "formats/torch_cuda/thinner.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,11 +1,4 @@
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
 
 namespace snapdiff::formats {

@@ -1,10 +1,5 @@
 #include "formats/tracemalloc/dump_machine.hpp"
 
-#include <array>
-
-#include "formats/input/read_failure.hpp"
-#include "formats/pickle/opcodes.hpp"
-
 namespace snapdiff::formats::tracemalloc {
 
 using namespace pickle;

@@ -1,11 +1,5 @@
 // Tuples of a dump: frames, tracebacks and traces.
-#include <array>
-#include <cstring>
-#include <limits>
-#include <utility>
 
-#include "formats/input/read_failure.hpp"
-#include "formats/pickle/opcodes.hpp"
 #include "formats/tracemalloc/dump_machine.hpp"
 
 namespace snapdiff::formats::tracemalloc {

@@ -1,18 +1,6 @@
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/importer.hpp"
 #include "analyzer/base/rest_row.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/tracemalloc/python_frames.hpp"

@@ -1,8 +1,5 @@
 #include "formats/tracemalloc/statistic_line.hpp"
 
-#include <limits>
-#include <string>
-
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
 

@@ -1,10 +1,7 @@
 #include "formats/tracemalloc/trace_sums.hpp"
 
-#include <algorithm>
-
 #include "formats/input/type_row.hpp"
 #include "formats/tracemalloc/python_frames.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 namespace {

@@ -1,7 +1,5 @@
 #include "formats/tracker_lines/header_line.hpp"
 
-#include "formats/input/read_failure.hpp"
-
 namespace snapdiff::formats::tracker_lines {
 namespace {
 

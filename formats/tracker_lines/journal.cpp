@@ -1,9 +1,5 @@
 #include "formats/tracker_lines/journal.hpp"
 
-#include <utility>
-
-#include "formats/input/read_failure.hpp"
-
 namespace snapdiff::formats::tracker_lines {
 namespace {
 

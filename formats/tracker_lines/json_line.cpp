@@ -1,10 +1,5 @@
 #include "formats/tracker_lines/json_line.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <system_error>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/input/utf8.hpp"
 #include "formats/input/window_input.hpp"
 #include "formats/text/scan.hpp"

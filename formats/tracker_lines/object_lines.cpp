@@ -1,12 +1,6 @@
 #include "formats/tracker_lines/object_lines.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include "formats/input/graph_parts.hpp"
-#include "snapdiff/checked.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {

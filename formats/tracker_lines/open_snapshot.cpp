@@ -1,7 +1,6 @@
 #include "formats/tracker_lines/open_snapshot.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "formats/text/time_stamp.hpp"
 

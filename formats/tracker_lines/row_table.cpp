@@ -1,11 +1,6 @@
 #include "formats/tracker_lines/row_table.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "formats/input/read_failure.hpp"
 #include "formats/tracker_lines/json_line.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

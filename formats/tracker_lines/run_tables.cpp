@@ -1,14 +1,6 @@
 #include "formats/tracker_lines/run_tables.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <limits>
-#include <span>
-#include <string>
-#include <utility>
-
-#include "formats/input/read_failure.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 namespace {

@@ -1,25 +1,6 @@
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_set>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
-#include "formats/text/line_reader.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/scan.hpp"
-#include "formats/tracker_lines/header_line.hpp"
-#include "formats/tracker_lines/journal.hpp"
-#include "formats/tracker_lines/json_line.hpp"
 #include "formats/tracker_lines/open_snapshot.hpp"
-#include "formats/tracker_lines/run_tables.hpp"
-#include "formats/tracker_lines/typed_fields.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats {
 namespace {

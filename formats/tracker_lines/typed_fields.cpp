@@ -1,9 +1,7 @@
 #include "formats/tracker_lines/typed_fields.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 
 namespace snapdiff::formats::tracker_lines {
 namespace {

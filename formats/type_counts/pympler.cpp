@@ -1,4 +1,3 @@
-#include "formats/text/quantity.hpp"
 #include "formats/text/report_log.hpp"
 
 namespace snapdiff::formats {

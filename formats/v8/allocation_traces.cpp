@@ -1,11 +1,5 @@
 #include "formats/v8/allocation_traces.hpp"
 
-#include <limits>
-#include <string>
-
-#include "formats/input/read_failure.hpp"
-#include "snapdiff/hash.hpp"
-
 namespace snapdiff::formats::v8 {
 namespace {
 

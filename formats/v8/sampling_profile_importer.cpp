@@ -1,16 +1,6 @@
-#include <charconv>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <vector>
-
 #include "analyzer/base/contains.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/scan.hpp"

@@ -1,13 +1,5 @@
 #include "formats/v8/snapshot_layout.hpp"
 
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <optional>
-#include <string_view>
-
-#include "formats/input/read_failure.hpp"
-
 namespace snapdiff::formats::v8 {
 namespace {
 

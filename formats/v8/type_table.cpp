@@ -1,12 +1,9 @@
 #include "formats/v8/type_table.hpp"
 
-#include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/type_row.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::v8 {
 namespace {

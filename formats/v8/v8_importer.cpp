@@ -1,25 +1,10 @@
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
-#include "analyzer/base/object_graph.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/graph_parts.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
-#include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/v8/allocation_traces.hpp"
 #include "formats/v8/snapshot_layout.hpp"
 #include "formats/v8/type_table.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,22 +1,7 @@
-#include <array>
-#include <charconv>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,19 +1,5 @@
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
 #include "analyzer/base/rest_row.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
 #include "formats/text/printed_frame.hpp"

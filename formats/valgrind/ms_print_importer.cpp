@@ -1,19 +1,8 @@
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/concat.hpp"
 #include "formats/input/all_formats.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/input/window_input.hpp"
 #include "formats/text/in_quotes.hpp"
-#include "formats/text/line_reader.hpp"
 #include "formats/text/log_lines.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/checked.hpp"
 
 /// What ms_print prints of a massif file, whole or pasted in parts. It is written as a massif file again, which the
 /// reader of those reads.
