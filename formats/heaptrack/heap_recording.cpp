@@ -176,9 +176,9 @@ void Recording::stamp_line(std::string_view line, std::uint64_t offset) {
 void Recording::rss_line(std::string_view line, std::uint64_t offset) {
   std::uint64_t pages = 0;
   std::uint64_t bytes = 0;
-  if (!Fields(line).number(pages)) skip(kNotRead, offset);
+  if (!Fields(line).number(pages)) return skip(kNotRead, offset);
   if (page_bytes == 0 || __builtin_mul_overflow(pages, page_bytes, &bytes) || bytes > kMostBytes)
-    facts.notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
+    return facts.notes.add(Severity::warning, "resident size without a page size, or too large, ignored", offset);
   rss_bytes = static_cast<std::int64_t>(bytes);
   rss_peak_bytes = std::max(rss_peak_bytes.value_or(0), *rss_bytes);
 }

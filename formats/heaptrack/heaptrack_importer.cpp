@@ -289,6 +289,7 @@ class EventReader {
       if (address != last_address_) last_allocated_ = Recording::kNoRow;
       freed(row, offset);
       if (recording_.events == next_event_) cut();
+      return;
     }
     if (!fields.number(size) || !fields.number(trace) || !fields.number(address))
       return recording_.skip(kBadEvent, offset);

@@ -32,6 +32,18 @@ TEST_CASE("heaptrack: the live set at the peak") {
   CHECK(s.facts.position == 7);     // after the sixth event
 }
 
+TEST_CASE("heaptrack: version 0, whose events name size, trace and address, and frees the address alone") {
+  const Snapshot s = recording_ok("v 10100\ns m\ns f\ni 1 1 2 0 1\nt 1 0\n+ 8 1 100\n- 100\n+ 8 1 200\n");
+  CHECK(rows(s) == Rows{{"f:1", {1, 8, 2, 16, 1}}});
+  CHECK(s.facts.notes.all().empty());
+}
+
+TEST_CASE("heaptrack: a resident size that cannot be read is left out") {
+  const std::string head = "v 10400 3\nI 1000 8\ns 1 m\ns 1 f\ni 1 1 2 0 1\nt 1 0\na 8 1\n+ 0\nR 4\n";
+  CHECK(counter(recording_ok(head + "R ffffffffffffffff\n"), "rss") == 0x4000);
+  CHECK(counter(recording_ok(head + "R zz\n"), "rss") == 0x4000);
+}
+
 TEST_CASE("heaptrack: the first of equal peaks counts") {
   const std::string head = "v 10400 3\ns 1 m\ns 1 f\ni 1 1 2 0 0\nt 1 0\na 8 1\na 8 0\n";
   const Snapshot s = recording_ok(head + "+ 0\n- 0\n+ 1\n- 1\n", "peak");
