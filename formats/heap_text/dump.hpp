@@ -1,18 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/heap_text/memory_map.hpp"
 #include "formats/heap_text/raw_stacks.hpp"
 #include "formats/heap_text/signature.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heap_text {

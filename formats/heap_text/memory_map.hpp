@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/text/line_reader.hpp"
 

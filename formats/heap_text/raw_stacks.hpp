@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
-#include "analyzer/base/hash_index.hpp"
 #include "formats/input/type_row.hpp"
-#include "snapdiff/checked.hpp"
 
 /// Rows as they come, before the memory map at the end of the file says what their addresses
 /// mean. Memory is bounded by the distinct stacks: four bytes per frame and some fifty per stack.

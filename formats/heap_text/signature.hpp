@@ -1,10 +1,6 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "formats/text/line_reader.hpp"
-#include "snapdiff/notes.hpp"
 
 /// What the first lines of a text heap dump say it is.
 namespace snapdiff::formats::heap_text {

@@ -1,18 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <unordered_map>
-#include <vector>
 
-#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::heaptrack {

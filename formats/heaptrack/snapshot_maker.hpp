@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-
 #include "formats/heaptrack/heap_recording.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::heaptrack {
 

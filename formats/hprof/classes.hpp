@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "formats/hprof/object_sizes.hpp"
 #include "formats/input/number_rows.hpp"
 #include "snapdiff/snapshot.hpp"

@@ -1,18 +1,10 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include "formats/hprof/big_endian.hpp"
 #include "formats/hprof/classes.hpp"
 #include "formats/input/byte_window.hpp"
-#include "snapdiff/notes.hpp"
 
 namespace snapdiff::formats::hprof {
 

@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string_view>
-
 #include "formats/input/raw_bytes.hpp"
 #include "snapdiff/notes.hpp"
-#include "snapdiff/result.hpp"
 
 namespace snapdiff::formats {
 

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/held_stacks.hpp"
-#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {

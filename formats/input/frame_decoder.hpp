@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <utility>
-
 #include "formats/input/decoder.hpp"
 
 namespace snapdiff::formats {

@@ -1,17 +1,8 @@
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <utility>
-#include <vector>
-
-#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/read_failure.hpp"
-#include "snapdiff/hash.hpp"
 
 /// What all readers of object graphs do.
 namespace snapdiff::formats {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "analyzer/base/hash_index.hpp"
 
 namespace snapdiff::formats {

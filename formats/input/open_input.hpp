@@ -1,19 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/importer.hpp"
-#include "formats/input/decoder.hpp"
 #include "formats/input/gzip_whole.hpp"
-#include "formats/input/raw_bytes.hpp"
 #include "formats/input/window_input.hpp"
-#include "snapdiff/snapshot.hpp"
 
 /// The public header of formats/input: a path or bytes in memory become an Input of decompressed bytes.
 namespace snapdiff::formats {

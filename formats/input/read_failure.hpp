@@ -1,18 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <new>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/importer.hpp"
-#include "snapdiff/checked.hpp"
 
 /// How reading fails deep inside a format, and where that ends.
 namespace snapdiff::formats {

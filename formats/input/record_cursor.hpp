@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "formats/input/byte_window.hpp"
-#include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats {
 

@@ -1,10 +1,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
 

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/text/held_sink.hpp"
 

@@ -1,13 +1,7 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "formats/input/number_rows.hpp"
 #include "formats/jfr/metadata.hpp"
 
 namespace snapdiff::formats::jfr {

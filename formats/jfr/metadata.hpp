@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
 

@@ -1,22 +1,12 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
-#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/importer.hpp"
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
-#include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::jfr {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "formats/input/format.hpp"
 #include "formats/json/json_walk.hpp"
 #include "formats/text/held_sink.hpp"
 #include "formats/text/scan.hpp"

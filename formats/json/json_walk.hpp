@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <initializer_list>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "formats/input/format.hpp"
 #include "formats/json/json_scanner.hpp"

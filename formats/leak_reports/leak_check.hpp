@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "formats/text/printed_frame.hpp"
 
 namespace snapdiff::formats::leak_reports {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <string_view>
-
 #include "formats/leak_reports/leak_check.hpp"
 
 namespace snapdiff::formats::leak_reports {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 #include "analyzer/base/importer.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 

@@ -1,21 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "analyzer/base/large_pages.hpp"
 #include "formats/input/number_rows.hpp"
-#include "snapdiff/checked.hpp"
-#include "snapdiff/keyed_hash.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::memray {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "formats/input/format.hpp"
 
 /// One reader for each export. Throw Failure: malformed, unsupported, limit, and what Input returns.

@@ -1,14 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "formats/metric_log/recorder.hpp"
 
 namespace snapdiff::formats::metric_log {

@@ -1,11 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "analyzer/base/contains.hpp"

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-
 #include "formats/text/held_sink.hpp"
-#include "snapdiff/snapshot.hpp"
 
 /// What one dump says, however it is written.
 namespace snapdiff::formats::mimalloc_stats {

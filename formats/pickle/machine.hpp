@@ -1,12 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "formats/input/utf8.hpp"
 #include "formats/pickle/machine_class.hpp"
-#include "formats/pickle/opcodes.hpp"
 
 namespace snapdiff::formats::pickle {
 

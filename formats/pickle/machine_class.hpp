@@ -1,19 +1,9 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-
-#include "formats/input/byte_window.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcode_reader.hpp"
-#include "formats/pickle/opcodes.hpp"
 #include "formats/pickle/run_cache.hpp"
 #include "formats/pickle/text_pool.hpp"
 #include "formats/pickle/value.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::pickle {
 

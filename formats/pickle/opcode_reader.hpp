@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "formats/input/byte_window.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/pickle/memo.hpp"
 #include "formats/pickle/opcodes.hpp"
 #include "formats/pickle/value_stack.hpp"

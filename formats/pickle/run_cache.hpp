@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/snapshot_builder.hpp"
-#include "snapdiff/hash.hpp"
 
 namespace snapdiff::formats::pickle {
 

@@ -1,16 +1,8 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/snapshot_builder.hpp"
-#include "snapdiff/hash.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::pickle {
 

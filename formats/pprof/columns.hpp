@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "formats/pprof/profile_tables.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::pprof {
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
-#include "analyzer/base/importer.hpp"
 #include "formats/pprof/wire.hpp"
 
 namespace snapdiff::formats::pprof {

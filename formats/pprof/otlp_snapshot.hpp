@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "formats/pprof/wire.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::pprof {
 

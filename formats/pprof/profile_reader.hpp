@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
-
 #include "analyzer/base/held_stacks.hpp"
 #include "analyzer/base/importer.hpp"
 

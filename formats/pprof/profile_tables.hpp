@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "formats/pprof/field_stream.hpp"
-#include "snapdiff/notes.hpp"
 
 namespace snapdiff::formats::pprof {
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/pprof/profile_tables.hpp"

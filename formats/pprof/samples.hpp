@@ -1,14 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analyzer/base/snapshot_builder.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/pprof/columns.hpp"
-#include "formats/pprof/profile_tables.hpp"
 #include "formats/pprof/resolve.hpp"
 
 namespace snapdiff::formats::pprof {

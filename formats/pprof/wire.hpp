@@ -1,11 +1,5 @@
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-
 #include "formats/input/read_failure.hpp"
 
 /// The only place that includes protozero: its checks must throw, in every build, or a field of

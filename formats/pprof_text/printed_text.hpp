@@ -1,13 +1,8 @@
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "formats/text/log_lines.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/quantity.hpp"
-#include "formats/text/scan.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::pprof_text {
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <limits>
-
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::proc_text {

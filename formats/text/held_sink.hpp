@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <utility>
-
-#include "analyzer/base/importer.hpp"
 #include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::text {

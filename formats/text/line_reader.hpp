@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "analyzer/base/importer.hpp"
 
 namespace snapdiff::formats::text {

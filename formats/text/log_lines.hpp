@@ -1,12 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "formats/text/line_reader.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/notes.hpp"
 
 namespace snapdiff::formats::text {
 

@@ -1,15 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "analyzer/base/rest_row.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "analyzer/base/importer.hpp"
 
 namespace snapdiff::formats::torch_cuda {

@@ -1,22 +1,11 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/pickle/text_pool.hpp"
 #include "formats/pickle/value.hpp"
 #include "formats/text/scan.hpp"
-#include "snapdiff/allocator_state.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::torch_cuda {
 

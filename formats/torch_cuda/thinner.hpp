@@ -1,12 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "formats/json/json_scanner.hpp"
 #include "formats/text/scan.hpp"

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "formats/input/byte_window.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/pickle/opcode_reader.hpp"
 #include "formats/pickle/text_pool.hpp"
 #include "formats/tracemalloc/trace_sums.hpp"

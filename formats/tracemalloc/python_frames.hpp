@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "analyzer/base/snapshot_builder.hpp"
 
 /// What both importers know of Python's frames, which have a file and a line and no function.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "formats/text/quantity.hpp"

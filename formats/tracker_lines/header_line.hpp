@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "formats/tracker_lines/typed_fields.hpp"
 
 namespace snapdiff::formats::tracker_lines {

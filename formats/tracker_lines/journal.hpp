@@ -1,15 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
-#include "analyzer/base/importer.hpp"
 #include "formats/tracker_lines/json_line.hpp"
-#include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/notes.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

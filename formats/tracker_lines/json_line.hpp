@@ -1,14 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "formats/json/json_scanner.hpp"
-#include "snapdiff/result.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

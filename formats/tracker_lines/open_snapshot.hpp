@@ -1,20 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/tracker_lines/header_line.hpp"
 #include "formats/tracker_lines/journal.hpp"
 #include "formats/tracker_lines/object_lines.hpp"
 #include "formats/tracker_lines/row_table.hpp"
 #include "formats/tracker_lines/run_tables.hpp"
-#include "formats/tracker_lines/typed_fields.hpp"
-#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::formats::tracker_lines {
 

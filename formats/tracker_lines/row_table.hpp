@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "analyzer/base/hash_index.hpp"
-#include "snapdiff/ids.hpp"
 #include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::tracker_lines {

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"

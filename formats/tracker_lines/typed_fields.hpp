@@ -1,14 +1,6 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "formats/tracker_lines/json_line.hpp"
 

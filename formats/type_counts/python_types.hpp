@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {

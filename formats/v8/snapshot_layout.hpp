@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "formats/json/json_scanner.hpp"
 
 namespace snapdiff::formats::v8 {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 
