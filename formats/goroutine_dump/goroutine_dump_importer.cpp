@@ -120,11 +120,7 @@ class DumpLog final : public text::ReportLog {
         stack.push_back(report_->pseudo_frame(kStackCut));
         continue;
       }
-      text::PrintedFrame printed;
-      printed.function = frame.function;
-      printed.file = frame.file;
-      printed.line = frame.line;
-      stack.push_back(text::frame_of(*report_, printed));
+      stack.push_back(text::frame_of(*report_, {.function = frame.function, .file = frame.file, .line = frame.line}));
     }
     constexpr std::int64_t kOne = 1;
     report_->add_row(report_->stack(stack), report_->labels({text_label(*report_, "state", state_)}),

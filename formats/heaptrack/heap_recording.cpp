@@ -188,9 +188,7 @@ std::uint32_t Recording::allocation_of(std::uint64_t size, std::uint32_t trace) 
   std::uint32_t& row = row_of_.try_emplace(SizeAndTrace{size, trace}, kNoRow).first->second;
   if (row == kNoRow) {
     row = static_cast<std::uint32_t>(allocations.size());
-    Allocation made;
-    made.size = static_cast<std::int64_t>(size);
-    allocations.push_back(made);
+    allocations.push_back({.size = static_cast<std::int64_t>(size)});
     trace_of.push_back(trace);
   }
   return row;

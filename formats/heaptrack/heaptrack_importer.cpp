@@ -373,11 +373,8 @@ class EventReader {
     if (++cuts_ > kMostCuts) fail(ErrorCode::limit, "more than 10 000 snapshots of one recording");
     last_cut_events_ = recording_.events;
     done_ = !moment_.is_series();
-    SnapshotWish wish;
-    wish.events = recording_.events;
-    wish.time_ms = recording_.time_ms;
-    wish.cumulative = done_;
-    give(out_, make_snapshot(recording_, wish));
+    give(out_,
+         make_snapshot(recording_, {.events = recording_.events, .time_ms = recording_.time_ms, .cumulative = done_}));
   }
 
   void finish() {

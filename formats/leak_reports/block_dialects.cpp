@@ -90,9 +90,7 @@ class MacosLeaks final : public Dialect {
       out.check().add_frame(frame);
     }
     if (stack_.empty() && !type.empty()) {
-      LeakFrame frame;
-      frame.function = type;
-      out.check().add_frame(frame);
+      out.check().add_frame({.function = type});
     }
   }
 
@@ -129,9 +127,7 @@ class MacosLeaks final : public Dialect {
   /// A leak of versions 2 and 3 without a stack below it.
   void name_by_type(ListingSink& out) {
     if (type_.empty() || !out.is_open() || !out.check().record_open()) return;
-    LeakFrame frame;
-    frame.function = type_;
-    out.check().add_frame(frame);
+    out.check().add_frame({.function = type_});
     type_.clear();
   }
 

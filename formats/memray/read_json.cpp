@@ -68,11 +68,10 @@ class FrameTableWalk : public json::Walk {
 
   void make_frames() {
     for (std::size_t i = frame_of_.size(); i < frames_.size(); ++i) {
-      FrameSpec spec;
-      spec.function = builder_.function(frames_[i].name, frames_[i].name, frames_[i].file, 0);
-      spec.line = frames_[i].line;
-      spec.column = frames_[i].column;
-      frame_of_.push_back(builder_.frame(spec));
+      frame_of_.push_back(
+          builder_.frame({.function = builder_.function(frames_[i].name, frames_[i].name, frames_[i].file, 0),
+                          .line = frames_[i].line,
+                          .column = frames_[i].column}));
     }
   }
 

@@ -93,12 +93,8 @@ class EventCounts {
     if (last != HashIndex::kAbsent) return last;
     last = new_row(r_.sites.size());
     site_rows_.insert(hash, last);
-    Site made;
-    made.python = python;
-    made.native = static_cast<std::uint32_t>(native);
-    made.thread = thread_;
-    made.allocator = by;
-    r_.sites.push_back(made);
+    r_.sites.push_back(
+        {.python = python, .native = static_cast<std::uint32_t>(native), .thread = thread_, .allocator = by});
     return last;
   }
 

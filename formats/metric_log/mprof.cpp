@@ -76,10 +76,7 @@ class Mprof final : public Matcher {
   }
 
   static LineFacts facts_at(const LogLine& line, std::int64_t time_ns) {
-    LineFacts facts;
-    facts.offset = line.offset;
-    facts.time_ns = time_ns;
-    return facts;
+    return {.offset = line.offset, .time_ns = time_ns};
   }
 
   static void record(Session& session, const Sample& sample, Joins joins) {

@@ -290,13 +290,11 @@ Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Di
   for (const PointValue& value : values) {
     const Series& series = series_[value.series];
     if (!counts(series)) continue;
-    Counter counter;
-    counter.name = run.empty() ? series.name : with_tag(series.name, "run", run);
-    counter.value = value.quantity.value;
-    counter.unit = series.unit;
-    counter.cumulative = series.cumulative;
-    counter.half_unit = value.quantity.half_unit;
-    facts.counters.push_back(std::move(counter));
+    facts.counters.push_back({.name = run.empty() ? series.name : with_tag(series.name, "run", run),
+                              .value = value.quantity.value,
+                              .unit = series.unit,
+                              .cumulative = series.cumulative,
+                              .half_unit = value.quantity.half_unit});
   }
   return snapshot;
 }

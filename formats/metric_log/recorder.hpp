@@ -1,21 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "analyzer/base/importer.hpp"
 #include "formats/metric_log/thinning.hpp"
-#include "formats/text/quantity.hpp"
-#include "snapdiff/keyed_hash.hpp"
-#include "snapdiff/notes.hpp"
-#include "snapdiff/snapshot.hpp"
 
 namespace snapdiff::formats::metric_log {
 
@@ -54,8 +42,8 @@ struct Reading {
 struct LineFacts {
   std::uint64_t offset = 0;
   std::optional<std::int64_t> time_ns;
-  std::optional<std::int64_t> step;
-  std::vector<std::pair<std::string, std::string>> tags;  ///< for every counter of the line
+  std::optional<std::int64_t> step = {};
+  std::vector<std::pair<std::string, std::string>> tags = {};  ///< for every counter of the line
 };
 
 /// Whether readings may join those of the lines before.

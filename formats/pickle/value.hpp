@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "formats/input/read_failure.hpp"
 
 namespace snapdiff::formats::pickle {
@@ -49,11 +47,7 @@ struct Value {
 };
 
 inline Value make_value(Kind kind, std::uint64_t bits = 0, Role role = kNoRole) {
-  Value value;
-  value.kind = kind;
-  value.role = role;
-  value.bits = bits;
-  return value;
+  return {.kind = kind, .role = role, .bits = bits};
 }
 
 }  // namespace snapdiff::formats::pickle

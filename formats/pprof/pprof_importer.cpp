@@ -90,9 +90,7 @@ constexpr Format kPprof{
              "flags of mappings and locations; number labels that are 0 without a unit"},
     .sniff = sniff_profile,
     .decode = [](Input& in, SnapshotSink& out, const ReadRequest& request) {
-      ReadLimits limits;
-      limits.held_stacks = request.held_stacks;
-      value_or_throw(read_profile(in, out, limits));
+      value_or_throw(read_profile(in, out, {.held_stacks = request.held_stacks}));
     }};
 
 }  // namespace snapdiff::formats

@@ -180,8 +180,8 @@ class MachineLines {
  public:
   /// Counters and rows of a line. Both are empty for a line of another tool.
   struct Found {
-    std::vector<Counter> counters;
-    std::vector<Row> rows;  ///< processes of a GPU; their memory is the first value
+    std::vector<Counter> counters = {};
+    std::vector<Row> rows = {};  ///< processes of a GPU; their memory is the first value
     std::string_view tool;
     bool is_heading = false;  ///< nothing but the beginning of a table
   };
@@ -228,10 +228,7 @@ MachineLines::Found MachineLines::read(std::string_view line) {
   const std::string_view text = trim(line);
   if (text.starts_with("# Elapsed time ") && text.find("Real (MB)") != std::string_view::npos) {
     in_record_ = true;
-    Found out;
-    out.tool = "psrecord";
-    out.is_heading = true;
-    return out;
+    return {.tool = "psrecord", .is_heading = true};
   }
   const std::vector<std::string_view> words = text::words_of_line(text);
   if (in_record_) {  // seconds, percent, resident and virtual mebibytes
@@ -252,10 +249,7 @@ MachineLines::Found MachineLines::read(std::string_view line) {
   const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
   if (has("EU") && has("OC") && has("OU")) {
     jvm_columns_.assign(words.begin(), words.end());
-    Found out;
-    out.tool = "jstat";
-    out.is_heading = true;
-    return out;
+    return {.tool = "jstat", .is_heading = true};
   }
   if (!words.empty() && words.size() == jvm_columns_.size()) {
     if (Found out = jvm_line(words); !out.counters.empty()) return out;

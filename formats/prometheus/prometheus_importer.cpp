@@ -111,13 +111,11 @@ std::optional<Counter> counter_of(std::string_view name, std::string_view labels
   std::from_chars(value.data(), value.data() + value.size(), exact);
   const bool is_whole = exact == std::floor(exact);
   if (bytes == 0 && !name.empty() && !is_whole) return std::nullopt;
-  Counter out;
-  out.name = std::string(name.empty() ? "value" : name).append(labels);
-  out.value = scaled->value;
-  out.unit = bytes > 0 ? "bytes" : name.empty() ? "" : "count";
-  out.cumulative = type == MetricType::counter || name.ends_with("_total");
-  out.half_unit = is_whole && bytes <= 1 ? 0 : scaled->half_unit;
-  return out;
+  return Counter{.name = std::string(name.empty() ? "value" : name).append(labels),
+                 .value = scaled->value,
+                 .unit = bytes > 0 ? "bytes" : std::string(name.empty() ? "" : "count"),
+                 .cumulative = type == MetricType::counter || name.ends_with("_total"),
+                 .half_unit = is_whole && bytes <= 1 ? 0 : scaled->half_unit};
 }
 
 /// Series of one input: each is a name of a counter.

@@ -1,18 +1,15 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "analyzer/base/snapshot_builder.hpp"
 
 namespace snapdiff::formats::text {
 
 /// A frame as a tool prints it; views that need not outlive its use. Empty or 0 where not printed.
 struct PrintedFrame {
-  std::string_view function;
-  std::string_view file;
-  std::string_view module;
-  std::string_view build_id;
+  std::string_view function = {};
+  std::string_view file = {};
+  std::string_view module = {};
+  std::string_view build_id = {};
   std::uint64_t offset = kNoOffset;  ///< in the module; without a module the address
   std::int64_t line = 0;             ///< unknown where it is beyond 32 bits, as the column
   std::int64_t column = 0;

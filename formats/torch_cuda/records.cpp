@@ -500,10 +500,9 @@ Value Records::close_frame() {
   StringId name = string_of(frame_.name);
   if (name == StringId{}) name = builder_.string(kUnknown);
   const bool has_file = frame_.file != kNoKey && pools_.texts[frame_.file] != kUnknown;
-  SnapshotBuilder::FrameSpec spec;
-  spec.function = builder_.function(name, StringId{}, has_file ? string_of(frame_.file) : StringId{}, 0);
-  spec.line = frame_.line;
-  return pickle::make_value(Kind::handle, index_of(builder_.frame(spec)), kFrameHandle);
+  const FunctionId function = builder_.function(name, StringId{}, has_file ? string_of(frame_.file) : StringId{}, 0);
+  const FrameId frame = builder_.frame({.function = function, .line = frame_.line});
+  return pickle::make_value(Kind::handle, index_of(frame), kFrameHandle);
 }
 
 Value Records::close_frames(Role place) {

@@ -19,10 +19,7 @@ std::string place_name(std::string_view file, std::int32_t line) {
 
 FrameId place_frame(SnapshotBuilder& builder, std::string_view file, std::int32_t line) {
   const std::string name = file.empty() ? std::string(kUnknownFile) : place_name(file, line);
-  FrameSpec spec;
-  spec.function = builder.function(name, file);
-  spec.line = line;
-  return builder.frame(spec);
+  return builder.frame({.function = builder.function(name, file), .line = line});
 }
 
 void add_notes(SnapshotBuilder& builder) { builder.notes().add(Severity::info, kNativeNote); }

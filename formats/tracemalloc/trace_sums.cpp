@@ -40,9 +40,7 @@ std::uint32_t TraceSums::traceback(std::span<const std::uint32_t> frames) {
   const auto row = static_cast<std::uint32_t>(traceback_count());
   frame_of_.insert(frame_of_.end(), frames.begin(), frames.end());
   begin_.push_back(frame_of_.size());
-  Traceback added;
-  added.depth = static_cast<std::uint32_t>(frames.size());
-  tracebacks_.push_back(added);
+  tracebacks_.push_back({.depth = static_cast<std::uint32_t>(frames.size())});
   traceback_index_.insert(hash, row);
   return row;
 }
@@ -55,11 +53,7 @@ std::uint32_t TraceSums::row(std::uint32_t traceback, std::int64_t domain, bool 
   });
   if (row == HashIndex::kAbsent) {
     row = static_cast<std::uint32_t>(rows_.size());
-    Row added;
-    added.traceback = traceback;
-    added.cut = cut;
-    added.domain = domain;
-    rows_.push_back(added);
+    rows_.push_back({.traceback = traceback, .cut = cut, .domain = domain});
     row_index_.insert(hash, row);
   }
   return row;

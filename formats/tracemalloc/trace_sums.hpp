@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "analyzer/base/snapshot_builder.hpp"
-#include "snapdiff/checked.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 
@@ -71,7 +64,7 @@ class TraceSums {
   /// Half a cache line, so that a trace costs one miss. The sum is that of the domain that was met first, which
   /// mostly is the only one.
   struct Traceback {
-    Sum sum;
+    Sum sum = {};
     std::int64_t domain = 0;
     std::uint32_t depth = 0;
     std::uint32_t cut = 0;
@@ -80,7 +73,7 @@ class TraceSums {
     std::uint32_t traceback = 0;
     bool cut = false;
     std::int64_t domain = 0;
-    Sum sum;
+    Sum sum = {};
   };
 
   void emit(std::uint32_t traceback, std::int64_t domain, bool cut, const Sum& sum);

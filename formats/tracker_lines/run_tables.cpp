@@ -115,10 +115,9 @@ FrameId RunTables::inline_frame(std::string_view text) {
       hash, [&](std::uint32_t r) { return builder_->dictionary().strings[inline_texts_[r]] == text; });
   if (row != HashIndex::kAbsent) return inline_frames_[row];
   const InlineFrame parts = parse_inline_frame(text);
-  FrameSpec spec;
-  spec.function = builder_->function(builder_->string(parts.function), StringId{}, builder_->string(parts.file), 0);
-  spec.line = parts.line;
-  const FrameId id = builder_->frame(spec);
+  const FrameId id = builder_->frame(
+      {.function = builder_->function(builder_->string(parts.function), StringId{}, builder_->string(parts.file), 0),
+       .line = parts.line});
   inline_rows_.insert(hash, static_cast<std::uint32_t>(inline_frames_.size()));
   inline_texts_.push_back(builder_->string(text));
   inline_frames_.push_back(id);
@@ -129,9 +128,7 @@ StackId RunTables::type_stack(StringId type) {
   const std::size_t row = index_of(type);
   if (row >= type_stacks_.size()) type_stacks_.resize(row + 1, kUnset);
   if (type_stacks_[row] == kUnset) {
-    FrameSpec spec;
-    spec.function = builder_->function(type, StringId{}, StringId{}, 0);
-    const FrameId frame = builder_->frame(spec);
+    const FrameId frame = builder_->frame({.function = builder_->function(type, StringId{}, StringId{}, 0)});
     type_stacks_[row] = static_cast<std::uint32_t>(builder_->stack(std::span(&frame, 1)));
   }
   return StackId{type_stacks_[row]};

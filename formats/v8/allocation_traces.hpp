@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/json/json_scanner.hpp"
@@ -56,11 +52,9 @@ class AllocationTraces {
       const Function& of = functions_[static_cast<std::size_t>(nodes_[at].function)];
       const StringId given = string_of(of.name);
       const StringId name = given == StringId{} ? builder.string("(anonymous)") : given;
-      FrameSpec spec;
-      spec.function = builder.function(name, name, string_of(of.script), of.line);
-      spec.line = of.line;
-      spec.column = of.column;
-      frames.push_back(builder.frame(spec));
+      frames.push_back(builder.frame({.function = builder.function(name, name, string_of(of.script), of.line),
+                                      .line = of.line,
+                                      .column = of.column}));
     }
   }
 

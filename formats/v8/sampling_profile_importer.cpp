@@ -81,11 +81,8 @@ class ProfileReader {
       }
     });
     const StringId name = builder_.string(name_.empty() ? "(anonymous)" : name_);
-    FrameSpec spec;
-    spec.function = builder_.function(name, name, builder_.string(url_), line);
-    spec.line = line;
-    spec.column = column;
-    return builder_.frame(spec);
+    return builder_.frame(
+        {.function = builder_.function(name, name, builder_.string(url_), line), .line = line, .column = column});
   }
 
   /// A number at the reader, which JavaScript may print as 12.0 or 1e6.

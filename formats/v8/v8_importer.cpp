@@ -315,11 +315,9 @@ class HeapReader {
   std::vector<EdgeKind> edge_kinds() const {
     std::vector<EdgeKind> out;
     for (const std::string& name : layout_->edge_types) {
-      EdgeKind kind;
-      kind.is_index = name == "element" || name == "hidden";
-      kind.is_weak = name == "weak";
-      kind.is_shortcut = name == "shortcut";
-      out.push_back(kind);
+      out.push_back({.is_index = name == "element" || name == "hidden",
+                     .is_weak = name == "weak",
+                     .is_shortcut = name == "shortcut"});
     }
     return out;
   }
