@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "formats/heaptrack/heap_recording.hpp"
 #include "formats/heaptrack/line_of_hex.hpp"
-#include "formats/heaptrack/snapshot_maker.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/text/scan.hpp"
 

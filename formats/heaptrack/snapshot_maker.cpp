@@ -1,4 +1,4 @@
-#include "formats/heaptrack/snapshot_maker.hpp"
+#include "formats/heaptrack/heap_recording.hpp"
 
 #include <array>
 

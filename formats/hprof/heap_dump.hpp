@@ -1,12 +1,29 @@
 #pragma once
 
+#include <cstring>
 #include <deque>
 
-#include "formats/hprof/big_endian.hpp"
 #include "formats/hprof/classes.hpp"
 #include "formats/input/byte_window.hpp"
 
 namespace snapdiff::formats::hprof {
+
+/// Big-endian numbers of 2, 4 and 8 bytes, at any address.
+inline std::uint32_t load_u2(const char* p) {
+  std::uint16_t value = 0;
+  std::memcpy(&value, p, sizeof value);
+  return __builtin_bswap16(value);
+}
+inline std::uint32_t load_u4(const char* p) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, p, sizeof value);
+  return __builtin_bswap32(value);
+}
+inline std::uint64_t load_u8(const char* p) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, p, sizeof value);
+  return __builtin_bswap64(value);
+}
 
 /// A column of unknown length: blocks of growing size, so that it never moves while it grows, and
 /// gives each block back as it is read. A vector that doubles would need up to three times the memory here.

@@ -19,33 +19,6 @@ struct Row {
   std::array<std::optional<text::Quantity>, kMetrics.size()> values;
 };
 
-/// The heading of a table of ps, top, pidstat, docker stats or kubectl top: where its columns are.
-class Heading {
- public:
-  /// Nothing where the line is none.
-  static std::optional<Heading> of(std::string_view line);
-
-  std::string_view tool() const { return tool_; }
-  /// The column that is judged: `rss`, of containers and pods `memory`.
-  std::string_view first_metric() const { return is_of_processes_ ? kMetrics[0] : "memory"; }
-  bool has(std::size_t metric) const { return metric_column_[metric] != kNone; }
-
-  /// Nothing where the line does not fit.
-  std::optional<Row> row(std::string_view line) const;
-
- private:
-  static constexpr std::size_t kNone = std::string_view::npos;
-  static std::optional<Heading> of_containers(std::string_view line);
-  static std::optional<Heading> of_pods(const std::vector<std::string_view>& words);
-  std::optional<Row> container(std::string_view line) const;
-
-  std::string_view tool_;
-  bool is_of_processes_ = true;
-  std::size_t columns_ = 0;
-  std::size_t pid_ = kNone, name_ = kNone;  // columns, of containers the byte where they begin
-  std::array<std::size_t, kMetrics.size()> metric_column_ = {kNone, kNone, kNone, kNone};
-};
-
 /// Longest name that is kept: a command line may have 128 KiB.
 constexpr std::size_t kMostNameBytes = 256;
 
@@ -77,124 +50,121 @@ bool is_name_word(std::string_view word) {
 
 std::string name_of(std::string_view text) { return std::string(text.substr(0, kMostNameBytes)); }
 
-std::optional<Heading> Heading::of(std::string_view line) {
-  // top colours its heading with blanks around it; pidstat -h has a "#".
-  line = text::trim(line);
-  if (line.starts_with('#')) line = text::trim(line.substr(1));
-  if (line.find("MEM USAGE / LIMIT") != kNone) return of_containers(line);
-  const std::vector<std::string_view> words = text::words_of_line(line);
-  if (words.size() < 2) return std::nullopt;
-  if (std::find(words.begin(), words.end(), "MEMORY(bytes)") != words.end()) return of_pods(words);
-  Heading out;
-  out.columns_ = words.size();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "PID" || words[i] == "pid") out.pid_ = i;
-    if (is_name_word(words[i]) && i + 1 == words.size()) out.name_ = i;
-    for (const ColumnWord& known : kColumnWords) {
-      if (words[i] == known.word && out.metric_column_[known.metric] == kNone) out.metric_column_[known.metric] = i;
+/// The heading of a table of ps, top, pidstat, docker stats or kubectl top: where its columns are.
+class Heading {
+ public:
+  /// Nothing where the line is none.
+  static std::optional<Heading> of(std::string_view line) {
+    // top colours its heading with blanks around it; pidstat -h has a "#".
+    line = text::trim(line);
+    if (line.starts_with('#')) line = text::trim(line.substr(1));
+    if (line.find("MEM USAGE / LIMIT") != kNone) return of_containers(line);
+    const std::vector<std::string_view> words = text::words_of_line(line);
+    if (words.size() < 2) return std::nullopt;
+    if (std::find(words.begin(), words.end(), "MEMORY(bytes)") != words.end()) return of_pods(words);
+    Heading out;
+    out.columns_ = words.size();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == "PID" || words[i] == "pid") out.pid_ = i;
+      if (is_name_word(words[i]) && i + 1 == words.size()) out.name_ = i;
+      for (const ColumnWord& known : kColumnWords) {
+        if (words[i] == known.word && out.metric_column_[known.metric] == kNone) out.metric_column_[known.metric] = i;
+      }
     }
-  }
-  if (!out.has(0) || (out.pid_ == kNone && out.name_ == kNone)) return std::nullopt;
-  const auto is_there = [&](std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  out.tool_ = is_there("VIRT") || is_there("TIME+") ? "top" : is_there("majflt/s") ? "pidstat" : "ps";
-  return out;
-}
-
-/// "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %": cells begin below their words.
-std::optional<Heading> Heading::of_containers(std::string_view line) {
-  Heading out;
-  out.tool_ = "docker stats";
-  out.is_of_processes_ = false;
-  out.name_ = line.find("NAME");
-  out.metric_column_[0] = line.find("MEM USAGE / LIMIT");
-  if (out.name_ == kNone) out.name_ = 0;  // versions before 17.06 have the id alone
-  return out;
-}
-
-/// "NAMESPACE   NAME   CPU(cores)   MEMORY(bytes)": everything in front of the processor time is the name.
-std::optional<Heading> Heading::of_pods(const std::vector<std::string_view>& words) {
-  Heading out;
-  out.tool_ = "kubectl top";
-  out.is_of_processes_ = false;
-  out.columns_ = words.size();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "CPU(cores)") out.name_ = i;
-    if (words[i] == "MEMORY(bytes)") out.metric_column_[0] = i;
-  }
-  return out.name_ == kNone || out.name_ == 0 ? std::nullopt : std::optional(out);
-}
-
-std::optional<Row> Heading::container(std::string_view line) const {
-  const std::size_t memory = metric_column_[0];
-  if (line.size() <= std::max(memory, name_) || (memory > 0 && line[memory - 1] != ' ')) return std::nullopt;
-  Row out;
-  text::Cursor at(line.substr(memory));
-  out.values[0] = size_of(at.token(), 0);
-  at.skip_blanks();
-  if (!out.values[0] || !at.take('/')) return std::nullopt;
-  const std::string_view cell = line.substr(name_);
-  out.name = out.key = name_of(cell.substr(0, cell.find(' ')));
-  return out.name.empty() ? std::nullopt : std::optional(out);
-}
-
-std::optional<Row> Heading::row(std::string_view line) const {
-  if (columns_ == 0) return container(line);
-  Row out;
-  std::vector<std::string_view> cells;
-  text::Cursor at(line);
-  const bool has_rest = is_of_processes_ && name_ != kNone;
-  for (at.skip_blanks(); !at.at_end() && (!has_rest || cells.size() < name_); at.skip_blanks())
-    cells.push_back(at.token());
-  if (has_rest) {
-    if (cells.size() != name_ || at.at_end()) return std::nullopt;
-    out.name = name_of(text::trim(at.rest()));
-  } else if (cells.size() != columns_) {
-    return std::nullopt;
-  }
-  if (cells.front() == "Average:") return std::nullopt;
-  for (std::size_t metric = 0; metric < kMetrics.size(); ++metric) {
-    if (!has(metric)) continue;
-    out.values[metric] = size_of(cells[metric_column_[metric]], kKib);
-    if (!out.values[metric]) return std::nullopt;
-  }
-  if (!is_of_processes_) {
-    for (std::size_t i = 0; i < name_; ++i) out.name.append(i == 0 ? "" : "/").append(cells[i]);
-    out.key = out.name;
+    if (!out.has(0) || (out.pid_ == kNone && out.name_ == kNone)) return std::nullopt;
+    const auto is_there = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    out.tool_ = is_there("VIRT") || is_there("TIME+") ? "top" : is_there("majflt/s") ? "pidstat" : "ps";
     return out;
   }
-  if (pid_ != kNone) {
-    if (!text::whole_number(cells[pid_])) return std::nullopt;
-    out.key = cells[pid_];
-    if (name_ == kNone) out.name = "pid " + out.key;
-  } else {
-    out.key = out.name;
-  }
-  return out;
-}
 
-/// Lines about the whole machine, or about one process without a name: free, top's summary, nvidia-smi,
-/// psrecord, jstat -gc.
-class MachineLines {
- public:
-  /// Counters and rows of a line. Both are empty for a line of another tool.
-  struct Found {
-    std::vector<Counter> counters = {};
-    std::vector<Row> rows = {};  ///< processes of a GPU; their memory is the first value
-    std::string_view tool;
-    bool is_heading = false;  ///< nothing but the beginning of a table
-  };
-  Found read(std::string_view line);
+  std::string_view tool() const { return tool_; }
+  /// The column that is judged: `rss`, of containers and pods `memory`.
+  std::string_view first_metric() const { return is_of_processes_ ? kMetrics[0] : "memory"; }
+  bool has(std::size_t metric) const { return metric_column_[metric] != kNone; }
+
+  /// Nothing where the line does not fit.
+  std::optional<Row> row(std::string_view line) const {
+    if (columns_ == 0) return container(line);
+    Row out;
+    std::vector<std::string_view> cells;
+    text::Cursor at(line);
+    const bool has_rest = is_of_processes_ && name_ != kNone;
+    for (at.skip_blanks(); !at.at_end() && (!has_rest || cells.size() < name_); at.skip_blanks())
+      cells.push_back(at.token());
+    if (has_rest) {
+      if (cells.size() != name_ || at.at_end()) return std::nullopt;
+      out.name = name_of(text::trim(at.rest()));
+    } else if (cells.size() != columns_) {
+      return std::nullopt;
+    }
+    if (cells.front() == "Average:") return std::nullopt;
+    for (std::size_t metric = 0; metric < kMetrics.size(); ++metric) {
+      if (!has(metric)) continue;
+      out.values[metric] = size_of(cells[metric_column_[metric]], kKib);
+      if (!out.values[metric]) return std::nullopt;
+    }
+    if (!is_of_processes_) {
+      for (std::size_t i = 0; i < name_; ++i) out.name.append(i == 0 ? "" : "/").append(cells[i]);
+      out.key = out.name;
+      return out;
+    }
+    if (pid_ != kNone) {
+      if (!text::whole_number(cells[pid_])) return std::nullopt;
+      out.key = cells[pid_];
+      if (name_ == kNone) out.name = "pid " + out.key;
+    } else {
+      out.key = out.name;
+    }
+    return out;
+  }
 
  private:
-  Found jvm_line(const std::vector<std::string_view>& words);
-  Found free_line(std::string_view line, const std::vector<std::string_view>& words);
-  Found gpu_line(std::string_view line);
+  static constexpr std::size_t kNone = std::string_view::npos;
 
-  std::vector<std::string> free_columns_, jvm_columns_;
-  bool in_gpu_table_ = false, in_record_ = false, has_unit_ = true;
-  std::string gpu_;  // of the row above
+  /// "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %": cells begin below their words.
+  static std::optional<Heading> of_containers(std::string_view line) {
+    Heading out;
+    out.tool_ = "docker stats";
+    out.is_of_processes_ = false;
+    out.name_ = line.find("NAME");
+    out.metric_column_[0] = line.find("MEM USAGE / LIMIT");
+    if (out.name_ == kNone) out.name_ = 0;  // versions before 17.06 have the id alone
+    return out;
+  }
+
+  /// "NAMESPACE   NAME   CPU(cores)   MEMORY(bytes)": everything in front of the processor time is the name.
+  static std::optional<Heading> of_pods(const std::vector<std::string_view>& words) {
+    Heading out;
+    out.tool_ = "kubectl top";
+    out.is_of_processes_ = false;
+    out.columns_ = words.size();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == "CPU(cores)") out.name_ = i;
+      if (words[i] == "MEMORY(bytes)") out.metric_column_[0] = i;
+    }
+    return out.name_ == kNone || out.name_ == 0 ? std::nullopt : std::optional(out);
+  }
+
+  std::optional<Row> container(std::string_view line) const {
+    const std::size_t memory = metric_column_[0];
+    if (line.size() <= std::max(memory, name_) || (memory > 0 && line[memory - 1] != ' ')) return std::nullopt;
+    Row out;
+    text::Cursor at(line.substr(memory));
+    out.values[0] = size_of(at.token(), 0);
+    at.skip_blanks();
+    if (!out.values[0] || !at.take('/')) return std::nullopt;
+    const std::string_view cell = line.substr(name_);
+    out.name = out.key = name_of(cell.substr(0, cell.find(' ')));
+    return out.name.empty() ? std::nullopt : std::optional(out);
+  }
+
+  std::string_view tool_;
+  bool is_of_processes_ = true;
+  std::size_t columns_ = 0;
+  std::size_t pid_ = kNone, name_ = kNone;  // columns, of containers the byte where they begin
+  std::array<std::size_t, kMetrics.size()> metric_column_ = {kNone, kNone, kNone, kNone};
 };
 
 using text::Cursor;
@@ -224,183 +194,201 @@ std::optional<text::Quantity> mebibytes(Cursor& at) {
   return cell.ends_with("MiB") ? text::parse_size(std::string(cell.substr(0, cell.size() - 3)) + " MiB") : std::nullopt;
 }
 
-MachineLines::Found MachineLines::read(std::string_view line) {
-  const std::string_view text = trim(line);
-  if (text.starts_with("# Elapsed time ") && text.find("Real (MB)") != std::string_view::npos) {
-    in_record_ = true;
-    return {.tool = "psrecord", .is_heading = true};
+/// Lines about the whole machine, or about one process without a name: free, top's summary, nvidia-smi,
+/// psrecord, jstat -gc.
+class MachineLines {
+ public:
+  /// Counters and rows of a line. Both are empty for a line of another tool.
+  struct Found {
+    std::vector<Counter> counters = {};
+    std::vector<Row> rows = {};  ///< processes of a GPU; their memory is the first value
+    std::string_view tool;
+    bool is_heading = false;  ///< nothing but the beginning of a table
+  };
+
+  Found read(std::string_view line) {
+    const std::string_view text = trim(line);
+    if (text.starts_with("# Elapsed time ") && text.find("Real (MB)") != std::string_view::npos) {
+      in_record_ = true;
+      return {.tool = "psrecord", .is_heading = true};
+    }
+    const std::vector<std::string_view> words = text::words_of_line(text);
+    if (in_record_) {  // seconds, percent, resident and virtual mebibytes
+      Found out;
+      std::size_t end = 0;
+      if (words.size() == 4) {
+        const auto rss = decimal_of(words[2], end), size = decimal_of(words[3], end);
+        if (rss && size && end == words[3].size()) {
+          if (auto one = counter_of("rss", *rss, kMib)) out.counters.push_back(*std::move(one));
+          if (auto one = counter_of("virtual_size", *size, kMib)) out.counters.push_back(*std::move(one));
+          out.tool = "psrecord";
+          return out;
+        }
+      }
+      in_record_ = false;
+    }
+    if (text.starts_with('|') || text.starts_with('+')) return gpu_line(text);
+    const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    if (has("EU") && has("OC") && has("OU")) {
+      jvm_columns_.assign(words.begin(), words.end());
+      return {.tool = "jstat", .is_heading = true};
+    }
+    if (!words.empty() && words.size() == jvm_columns_.size()) {
+      if (Found out = jvm_line(words); !out.counters.empty()) return out;
+    }
+    return free_line(text, words);
   }
-  const std::vector<std::string_view> words = text::words_of_line(text);
-  if (in_record_) {  // seconds, percent, resident and virtual mebibytes
+
+ private:
+  /// " S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT
+  /// ..." and a line of numbers for each moment: capacity and use of both survivor spaces, eden, old space and
+  /// metaspace, in KiB.
+  Found jvm_line(const std::vector<std::string_view>& words) {
+    struct Part {
+      std::string_view column, counter;
+    };
+    constexpr Part kParts[] = {{"S0C", "heap_committed"},     {"S1C", "heap_committed"}, {"EC", "heap_committed"},
+                               {"OC", "heap_committed"},      {"S0U", "heap_used"},      {"S1U", "heap_used"},
+                               {"EU", "heap_used"},           {"OU", "heap_used"},       {"OU", "old_space_used"},
+                               {"MC", "metaspace_committed"}, {"MU", "metaspace_used"},  {"PC", "permanent_committed"},
+                               {"PU", "permanent_used"}};
     Found out;
-    std::size_t end = 0;
-    if (words.size() == 4) {
-      const auto rss = decimal_of(words[2], end), size = decimal_of(words[3], end);
-      if (rss && size && end == words[3].size()) {
-        if (auto one = counter_of("rss", *rss, kMib)) out.counters.push_back(*std::move(one));
-        if (auto one = counter_of("virtual_size", *size, kMib)) out.counters.push_back(*std::move(one));
-        out.tool = "psrecord";
-        return out;
+    for (const Part& part : kParts) {
+      const auto column = std::find(jvm_columns_.begin(), jvm_columns_.end(), part.column);
+      if (column == jvm_columns_.end()) continue;
+      const std::string_view word = words[static_cast<std::size_t>(column - jvm_columns_.begin())];
+      if (word == "-") continue;  // a collector without that space
+      std::size_t end = 0;
+      const auto number = decimal_of(word, end);
+      if (!number || end != word.size()) return {};
+      std::optional<Counter> value = counter_of(std::string(part.counter), *number, kKib);
+      if (!value) return {};
+      const auto is_it = [&](const Counter& one) { return one.name == value->name; };
+      const auto sum = std::find_if(out.counters.begin(), out.counters.end(), is_it);
+      if (sum == out.counters.end()) {
+        out.counters.push_back(*std::move(value));
+      } else if (!checked_add(sum->value, value->value, sum->value)) {
+        return {};
+      } else {
+        sum->half_unit += value->half_unit;
       }
     }
-    in_record_ = false;
-  }
-  if (text.starts_with('|') || text.starts_with('+')) return gpu_line(text);
-  const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-  if (has("EU") && has("OC") && has("OU")) {
-    jvm_columns_.assign(words.begin(), words.end());
-    return {.tool = "jstat", .is_heading = true};
-  }
-  if (!words.empty() && words.size() == jvm_columns_.size()) {
-    if (Found out = jvm_line(words); !out.counters.empty()) return out;
-  }
-  return free_line(text, words);
-}
-
-/// " S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT ..."
-/// and a line of numbers for each moment: capacity and use of both survivor spaces, eden, old space and metaspace, in
-/// KiB.
-MachineLines::Found MachineLines::jvm_line(const std::vector<std::string_view>& words) {
-  struct Part {
-    std::string_view column, counter;
-  };
-  constexpr Part kParts[] = {{"S0C", "heap_committed"},     {"S1C", "heap_committed"}, {"EC", "heap_committed"},
-                             {"OC", "heap_committed"},      {"S0U", "heap_used"},      {"S1U", "heap_used"},
-                             {"EU", "heap_used"},           {"OU", "heap_used"},       {"OU", "old_space_used"},
-                             {"MC", "metaspace_committed"}, {"MU", "metaspace_used"},  {"PC", "permanent_committed"},
-                             {"PU", "permanent_used"}};
-  Found out;
-  for (const Part& part : kParts) {
-    const auto column = std::find(jvm_columns_.begin(), jvm_columns_.end(), part.column);
-    if (column == jvm_columns_.end()) continue;
-    const std::string_view word = words[static_cast<std::size_t>(column - jvm_columns_.begin())];
-    if (word == "-") continue;  // a collector without that space
-    std::size_t end = 0;
-    const auto number = decimal_of(word, end);
-    if (!number || end != word.size()) return {};
-    std::optional<Counter> value = counter_of(std::string(part.counter), *number, kKib);
-    if (!value) return {};
-    const auto is_it = [&](const Counter& one) { return one.name == value->name; };
-    const auto sum = std::find_if(out.counters.begin(), out.counters.end(), is_it);
-    if (sum == out.counters.end()) {
-      out.counters.push_back(*std::move(value));
-    } else if (!checked_add(sum->value, value->value, sum->value)) {
-      return {};
-    } else {
-      sum->half_unit += value->half_unit;
-    }
-  }
-  out.tool = "jstat";
-  return out;
-}
-
-/// "total  used  free  shared  buff/cache  available" and "Mem:  24684096  2584612 ..." of free; "MiB Mem :  24105.6
-/// total,  12244.8 free, ..." of top.
-MachineLines::Found MachineLines::free_line(std::string_view text, const std::vector<std::string_view>& words) {
-  Found out;
-  if (words.size() >= 3 && words[0] == "total" && words[1] == "used" && words[2] == "free") {
-    free_columns_.assign(words.begin(), words.end());
-    out.tool = "free";
-    out.is_heading = true;
+    out.tool = "jstat";
     return out;
   }
-  const bool is_memory = text.starts_with("Mem:"), is_swap = text.starts_with("Swap:");
-  if ((is_memory || is_swap) && words.size() >= 4 && words.size() <= free_columns_.size() + 1) {
-    out.tool = "free";
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      std::size_t end = 0;
-      const auto number = decimal_of(words[i], end);
-      if (!number) return {};
-      const std::string_view suffix = words[i].substr(end);
-      std::uint64_t unit =
-          suffix.empty() ? kKib : text::size_unit(suffix.ends_with('i') ? suffix.substr(0, 1) : suffix, false);
-      auto one =
-          unit == 0 ? std::nullopt : counter_of((is_memory ? "mem." : "swap.") + free_columns_[i - 1], *number, unit);
-      if (!one) return {};
-      out.counters.push_back(*std::move(one));
+
+  /// "total  used  free  shared  buff/cache  available" and "Mem:  24684096  2584612 ..." of free; "MiB Mem :  24105.6
+  /// total,  12244.8 free, ..." of top.
+  Found free_line(std::string_view text, const std::vector<std::string_view>& words) {
+    Found out;
+    if (words.size() >= 3 && words[0] == "total" && words[1] == "used" && words[2] == "free") {
+      free_columns_.assign(words.begin(), words.end());
+      out.tool = "free";
+      out.is_heading = true;
+      return out;
     }
-    // Asked for with -m or -g it prints no unit.
-    if (is_memory)
-      has_unit_ = words[1].find_first_not_of("0123456789") != std::string_view::npos ||
-                  out.counters[0].value / static_cast<std::int64_t>(kKib) >= kLeastTotalKib;
-    for (Counter& one : out.counters) {
-      if (has_unit_) continue;
-      one.value /= static_cast<std::int64_t>(kKib);
-      one.unit = "";
-    }
-    return out;
-  }
-  const std::size_t at = text.find("iB Mem");
-  if (at == 1) {
-    const std::uint64_t unit = text::size_unit(text.substr(0, 3), false);
-    std::string_view rest = text.substr(text.find(':') == std::string_view::npos ? text.size() : text.find(':') + 1);
-    while (unit != 0 && !rest.empty()) {
-      Cursor part(rest.substr(0, rest.find(',')));
-      rest = rest.find(',') == std::string_view::npos ? std::string_view{} : rest.substr(rest.find(',') + 1);
-      part.skip_blanks();
-      std::size_t end = 0;
-      const auto number = decimal_of(part.token(), end);
-      part.skip_blanks();
-      if (!number) break;
-      if (auto one = counter_of("mem." + std::string(trim(part.rest())), *number, unit))
+    const bool is_memory = text.starts_with("Mem:"), is_swap = text.starts_with("Swap:");
+    if ((is_memory || is_swap) && words.size() >= 4 && words.size() <= free_columns_.size() + 1) {
+      out.tool = "free";
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        std::size_t end = 0;
+        const auto number = decimal_of(words[i], end);
+        if (!number) return {};
+        const std::string_view suffix = words[i].substr(end);
+        std::uint64_t unit =
+            suffix.empty() ? kKib : text::size_unit(suffix.ends_with('i') ? suffix.substr(0, 1) : suffix, false);
+        auto one =
+            unit == 0 ? std::nullopt : counter_of((is_memory ? "mem." : "swap.") + free_columns_[i - 1], *number, unit);
+        if (!one) return {};
         out.counters.push_back(*std::move(one));
+      }
+      // Asked for with -m or -g it prints no unit.
+      if (is_memory)
+        has_unit_ = words[1].find_first_not_of("0123456789") != std::string_view::npos ||
+                    out.counters[0].value / static_cast<std::int64_t>(kKib) >= kLeastTotalKib;
+      for (Counter& one : out.counters) {
+        if (has_unit_) continue;
+        one.value /= static_cast<std::int64_t>(kKib);
+        one.unit = "";
+      }
+      return out;
     }
-    out.tool = "top";
+    const std::size_t at = text.find("iB Mem");
+    if (at == 1) {
+      const std::uint64_t unit = text::size_unit(text.substr(0, 3), false);
+      std::string_view rest = text.substr(text.find(':') == std::string_view::npos ? text.size() : text.find(':') + 1);
+      while (unit != 0 && !rest.empty()) {
+        Cursor part(rest.substr(0, rest.find(',')));
+        rest = rest.find(',') == std::string_view::npos ? std::string_view{} : rest.substr(rest.find(',') + 1);
+        part.skip_blanks();
+        std::size_t end = 0;
+        const auto number = decimal_of(part.token(), end);
+        part.skip_blanks();
+        if (!number) break;
+        if (auto one = counter_of("mem." + std::string(trim(part.rest())), *number, unit))
+          out.counters.push_back(*std::move(one));
+      }
+      out.tool = "top";
+    }
+    return out;
   }
-  return out;
-}
 
-/// |   0  NVIDIA A100-SXM4-40GB          On  |   00000000:00:04.0 Off |                    0 |
-/// | N/A   34C    P0             43W /  400W |    1234MiB /  40960MiB |      0%      Default |
-/// |    0   N/A  N/A     12345      C   python                                       1226MiB |
-MachineLines::Found MachineLines::gpu_line(std::string_view text) {
-  Found out;
-  if (text.find("| NVIDIA-SMI ") != std::string_view::npos) {
-    in_gpu_table_ = true;
-    gpu_.clear();
+  /// |   0  NVIDIA A100-SXM4-40GB          On  |   00000000:00:04.0 Off |                    0 |
+  /// | N/A   34C    P0             43W /  400W |    1234MiB /  40960MiB |      0%      Default |
+  /// |    0   N/A  N/A     12345      C   python                                       1226MiB |
+  Found gpu_line(std::string_view text) {
+    Found out;
+    if (text.find("| NVIDIA-SMI ") != std::string_view::npos) {
+      in_gpu_table_ = true;
+      gpu_.clear();
+      out.tool = "nvidia-smi";
+      out.is_heading = true;
+      return out;
+    }
+    if (!in_gpu_table_ || !text.starts_with('|')) return out;
+    Cursor at(text.substr(1));
+    at.skip_blanks();
+    std::int64_t number = 0;
+    const bool has_number = at.count(number) && (at.at_end() || text::is_blank(at.peek()));
+    const std::size_t slash = text.find("MiB / ");
+    if (!has_number && slash != std::string_view::npos && !gpu_.empty()) {
+      const std::size_t bar = text.rfind('|', slash);
+      Cursor cell(text.substr(bar + 1));
+      const auto used = mebibytes(cell);
+      cell.skip_blanks();
+      cell.take('/');
+      const auto total = mebibytes(cell);
+      if (!used || !total) return out;
+      out.tool = "nvidia-smi";
+      out.counters.push_back({"memory.used{gpu=" + gpu_ + "}", used->value, "bytes", false, used->half_unit});
+      out.counters.push_back({"memory.total{gpu=" + gpu_ + "}", total->value, "bytes", false, total->half_unit});
+      return out;
+    }
+    if (!has_number) return out;
+    const std::vector<std::string_view> words =
+        text::words_of_line(text.substr(1, text.size() > 1 ? text.size() - 2 : 0));
+    if (words.size() < 2 || !words.back().ends_with("MiB")) {
+      gpu_ = std::to_string(number);
+      return out;
+    }
+    // The columns for parts of a GPU are there since driver 450.
+    std::size_t pid = words.size() > 4 && words[1] == "N/A" ? 3 : 1;
+    if (pid == 1 && words.size() > 5 && text::whole_number(words[3]) && !text::whole_number(words[2])) pid = 3;
+    if (words.size() < pid + 4 || !text::whole_number(words[pid])) return out;
+    Row row;
+    for (std::size_t i = pid + 2; i + 1 < words.size(); ++i)
+      row.name.append(row.name.empty() ? "" : " ").append(words[i]);
+    row.key = std::to_string(number) + ' ' + std::string(words[pid]);
+    row.values[0] = text::parse_size(std::string(words.back().substr(0, words.back().size() - 3)) + " MiB");
+    if (row.values[0]) out.rows.push_back(std::move(row));
     out.tool = "nvidia-smi";
-    out.is_heading = true;
     return out;
   }
-  if (!in_gpu_table_ || !text.starts_with('|')) return out;
-  Cursor at(text.substr(1));
-  at.skip_blanks();
-  std::int64_t number = 0;
-  const bool has_number = at.count(number) && (at.at_end() || text::is_blank(at.peek()));
-  const std::size_t slash = text.find("MiB / ");
-  if (!has_number && slash != std::string_view::npos && !gpu_.empty()) {
-    const std::size_t bar = text.rfind('|', slash);
-    Cursor cell(text.substr(bar + 1));
-    const auto used = mebibytes(cell);
-    cell.skip_blanks();
-    cell.take('/');
-    const auto total = mebibytes(cell);
-    if (!used || !total) return out;
-    out.tool = "nvidia-smi";
-    out.counters.push_back({"memory.used{gpu=" + gpu_ + "}", used->value, "bytes", false, used->half_unit});
-    out.counters.push_back({"memory.total{gpu=" + gpu_ + "}", total->value, "bytes", false, total->half_unit});
-    return out;
-  }
-  if (!has_number) return out;
-  const std::vector<std::string_view> words =
-      text::words_of_line(text.substr(1, text.size() > 1 ? text.size() - 2 : 0));
-  if (words.size() < 2 || !words.back().ends_with("MiB")) {
-    gpu_ = std::to_string(number);
-    return out;
-  }
-  // The columns for parts of a GPU are there since driver 450.
-  std::size_t pid = words.size() > 4 && words[1] == "N/A" ? 3 : 1;
-  if (pid == 1 && words.size() > 5 && text::whole_number(words[3]) && !text::whole_number(words[2])) pid = 3;
-  if (words.size() < pid + 4 || !text::whole_number(words[pid])) return out;
-  Row row;
-  for (std::size_t i = pid + 2; i + 1 < words.size(); ++i)
-    row.name.append(row.name.empty() ? "" : " ").append(words[i]);
-  row.key = std::to_string(number) + ' ' + std::string(words[pid]);
-  row.values[0] = text::parse_size(std::string(words.back().substr(0, words.back().size() - 3)) + " MiB");
-  if (row.values[0]) out.rows.push_back(std::move(row));
-  out.tool = "nvidia-smi";
-  return out;
-}
+
+  std::vector<std::string> free_columns_, jvm_columns_;
+  bool in_gpu_table_ = false, in_record_ = false, has_unit_ = true;
+  std::string gpu_;  // of the row above
+};
 
 class TableLog final : public text::ReportLog {
  public:
