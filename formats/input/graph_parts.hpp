@@ -29,10 +29,28 @@ class TypeRows {
 
 inline constexpr std::uint32_t kNoEdge = std::numeric_limits<std::uint32_t>::max();
 
-/// Edges by their holders, else in the order in which they come; those from kNoEdge are left out. Each column is given
-/// up as soon as it is placed.
-inline void place_edges(ObjectGraph& graph, std::vector<std::uint32_t> from, std::vector<std::uint32_t> to,
-                        std::vector<std::uint32_t> label) {
+/// Edges in the order in which they come; those from kNoEdge are left out.
+struct Edges {
+  std::vector<std::uint32_t> from, to, label;
+
+  void add(std::uint32_t holder, std::uint32_t held, std::uint32_t called) {
+    from.push_back(holder);
+    to.push_back(held);
+    label.push_back(called);
+  }
+  /// By node, of `nodes`: whether another one holds it.
+  std::vector<bool> held(std::size_t nodes) const {
+    std::vector<bool> out(nodes);
+    for (std::size_t edge = 0; edge < to.size(); ++edge) {
+      if (from[edge] != kNoEdge && to[edge] != from[edge]) out[to[edge]] = true;
+    }
+    return out;
+  }
+};
+
+/// Edges by their holders, else in their order. Each column is given up as soon as it is placed.
+inline void place_edges(ObjectGraph& graph, Edges edges) {
+  const std::vector<std::uint32_t>& from = edges.from;
   std::vector<std::uint64_t>& begin = graph.edge_begin;
   begin.assign(graph.size() + 1, 0);
   for (const std::uint32_t node : from) {
@@ -50,8 +68,8 @@ inline void place_edges(ObjectGraph& graph, std::vector<std::uint32_t> from, std
     given = {};
     return placed;
   };
-  graph.to = place(to);
-  graph.label = place(label);
+  graph.to = place(edges.to);
+  graph.label = place(edges.label);
 }
 
 /// Sorts the roots, each once, and marks their nodes.

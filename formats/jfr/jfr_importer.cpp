@@ -59,9 +59,7 @@ class OldObjects {
       if (held == kNoEdge) {
         graph.self_bytes[node] = std::max<std::int64_t>(bytes, 0);
       } else {
-        from_.push_back(node);
-        to_.push_back(held);
-        label_.push_back(label);
+        edges_.add(node, held, label);
       }
       const Chunk::Values reference = chunk.look(fields[2], kReference);
       held = node;
@@ -74,9 +72,9 @@ class OldObjects {
 
   /// Null where no object has a holder: the recording was made without paths.
   std::shared_ptr<const ObjectGraph> finish() {
-    if (from_.empty()) return nullptr;
+    if (edges_.from.empty()) return nullptr;
     if (!has_sizes_) graph_->self_bytes.clear();
-    place_edges(*graph_, std::move(from_), std::move(to_), std::move(label_));
+    place_edges(*graph_, std::move(edges_));
     finish_roots(*graph_);
     value_or_throw(validate(*graph_, names_.dictionary()));
     return std::move(graph_);
@@ -117,7 +115,7 @@ class OldObjects {
   std::shared_ptr<ObjectGraph> graph_;
   NumberRows keys_;
   TypeRows types_;
-  std::vector<std::uint32_t> from_, to_, label_;
+  Edges edges_;
   bool has_sizes_ = false;
   std::string text_;
 };

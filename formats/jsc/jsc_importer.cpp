@@ -45,7 +45,8 @@ class JscReader {
       if (type_.empty() || graph_->size() != 0) fail_malformed("nodes: expected once, behind type", json_.offset());
       read_nodes();
     } else if (key == "edges") {
-      if (graph_->size() == 0 || !from_.empty()) fail_malformed("edges: expected once, behind nodes", json_.offset());
+      if (graph_->size() == 0 || !edges_.from.empty())
+        fail_malformed("edges: expected once, behind nodes", json_.offset());
       read_edges();
     } else if (key == "nodeClassNames") {
       names(class_names_);
@@ -116,10 +117,8 @@ class JscReader {
         builder_.notes().add(Severity::info, "references of nodes that the snapshot does not have, left out");
         return;
       }
-      from_.push_back(from);
-      to_.push_back(to);
+      edges_.add(from, to, static_cast<std::uint32_t>(std::min<std::uint64_t>(edge[3], kEdgeLabel)));
       edge_type_.push_back(static_cast<std::uint8_t>(std::min<std::uint64_t>(edge[2], 255)));
-      label_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(edge[3], kEdgeLabel)));
     });
   }
 
@@ -156,15 +155,16 @@ class JscReader {
   }
 
   void label_edges() {
-    for (std::size_t edge = 0; edge < label_.size(); ++edge) {
+    for (std::size_t edge = 0; edge < edge_type_.size(); ++edge) {
+      std::uint32_t& label = edges_.label[edge];
       const std::string_view type =
           builder_.dictionary().strings[name_of(edge_types_, edge_type_[edge], "type of an edge")];
       if (type == "Index") {
-        label_[edge] |= kEdgeIsIndex;
+        label |= kEdgeIsIndex;
       } else if (type == "Internal") {
-        label_[edge] = 0;
+        label = 0;
       } else {
-        label_[edge] = static_cast<std::uint32_t>(name_of(edge_names_, label_[edge], "name of an edge"));
+        label = static_cast<std::uint32_t>(name_of(edge_names_, label, "name of an edge"));
       }
     }
   }
@@ -174,8 +174,8 @@ class JscReader {
     ObjectGraph& graph = *graph_;
     const StringId itself = builder_.string("root");
     graph.roots.push_back({0, itself});
-    for (std::size_t edge = 0; edge < from_.size(); ++edge) {
-      if (from_[edge] == 0) graph.roots.push_back({to_[edge], itself});
+    for (std::size_t edge = 0; edge < edges_.from.size(); ++edge) {
+      if (edges_.from[edge] == 0) graph.roots.push_back({edges_.to[edge], itself});
     }
     for (const auto& [node, label] : given_roots_) {
       const StringId name = name_of(labels_, label, "label of a root");
@@ -191,7 +191,7 @@ class JscReader {
     add_rows();
     label_edges();
     add_roots();
-    place_edges(*graph_, std::move(from_), std::move(to_), std::move(label_));
+    place_edges(*graph_, std::move(edges_));
     give_graph(builder_, std::move(graph_));
     return value_or_throw(builder_.finish());
   }
@@ -207,7 +207,7 @@ class JscReader {
   std::vector<std::uint64_t> class_of_;  // by node
   std::vector<std::uint8_t> internal_;   // by node
   std::vector<std::uint8_t> edge_type_;  // by edge
-  std::vector<std::uint32_t> from_, to_, label_;
+  Edges edges_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> given_roots_;
 };
 

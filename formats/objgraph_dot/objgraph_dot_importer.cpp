@@ -215,9 +215,8 @@ class DotReader {
       case Statement::What::edge: {
         // Keys of dicts that are no names are labelled TYPE\nREPR.
         std::replace(statement.label.begin(), statement.label.end(), '\n', ' ');
-        from_.push_back(node(statement.from));
-        to_.push_back(node(statement.to));
-        label_.push_back(static_cast<std::uint32_t>(builder_.string(statement.label)));
+        const std::uint32_t from = node(statement.from), to = node(statement.to);
+        edges_.add(from, to, static_cast<std::uint32_t>(builder_.string(statement.label)));
         break;
       }
       case Statement::What::more_here:
@@ -234,15 +233,12 @@ class DotReader {
     ObjectGraph& graph = *graph_;
     const StringId module = builder_.string("module");
     const StringId unreferred = builder_.string("no visible referrer");
-    std::vector<std::uint8_t> is_held(graph.size(), 0);
-    for (std::size_t edge = 0; edge < to_.size(); ++edge) {
-      if (to_[edge] != from_[edge]) is_held[to_[edge]] = 1;
-    }
+    const std::vector<bool> is_held = edges_.held(graph.size());
     graph.flags.assign(graph.size(), 0);
     for (std::uint32_t row = 0; row < graph.size(); ++row) {
       const std::string_view name = builder_.dictionary().strings[graph.types.name[graph.type[row]]];
       const bool is_module = name == "module" || name == "builtins.module";
-      if (!is_module && is_held[row] != 0) continue;
+      if (!is_module && is_held[row]) continue;
       graph.roots.push_back({row, is_module ? module : unreferred});
     }
     finish_roots(graph);
@@ -265,7 +261,7 @@ class DotReader {
       add_type_row(builder_, name, std::span(&counts[row], 1));
     }
     add_roots();
-    place_edges(graph, std::move(from_), std::move(to_), std::move(label_));
+    place_edges(graph, std::move(edges_));
     SnapshotFacts& facts = exact_facts(builder_, "python");
     facts.complete = false;
     give_graph(builder_, std::move(graph_));
@@ -277,7 +273,7 @@ class DotReader {
   std::shared_ptr<ObjectGraph> graph_;
   NumberRows ids_;
   TypeRows types_;
-  std::vector<std::uint32_t> from_, to_, label_;
+  Edges edges_;
 };
 
 Match sniff_dot(std::string_view head) { return certain_if(text::begins_with(head, {kFirstLine})); }

@@ -55,6 +55,19 @@ std::int64_t read_count(json::JsonScanner& json) {
   return 0;
 }
 
+constexpr std::pair<std::string_view, std::uint64_t ObjectLine::*> kAddresses[] = {
+    {"address", &ObjectLine::address}, {"class", &ObjectLine::class_address}, {"superclass", &ObjectLine::superclass}};
+constexpr std::pair<std::string_view, std::string ObjectLine::*> kTexts[] = {
+    {"type", &ObjectLine::type}, {"root", &ObjectLine::root},     {"name", &ObjectLine::name},
+    {"struct", &ObjectLine::of}, {"imemo_type", &ObjectLine::of}, {"real_class_name", &ObjectLine::of},
+    {"file", &ObjectLine::file}, {"method", &ObjectLine::method}};
+
+template <class Member, std::size_t kCount>
+const Member* member_called(const Member (&all)[kCount], std::string_view key) {
+  const auto found = std::find_if(all, all + kCount, [key](const Member& one) { return one.first == key; });
+  return found == all + kCount ? nullptr : found;
+}
+
 /// Reads the next object into `out`. Throws Failure.
 void read_object_line(json::JsonScanner& json, ObjectLine& out) {
   std::string scratch;
@@ -63,26 +76,12 @@ void read_object_line(json::JsonScanner& json, ObjectLine& out) {
   out = {};
   out.references = std::move(references);
   json.each_member([&](std::string_view key) {
-    if (key == "address") {
-      out.address = read_address(json, scratch);
-    } else if (key == "class") {
-      out.class_address = read_address(json, scratch);
-    } else if (key == "superclass") {
-      out.superclass = read_address(json, scratch);
+    if (const auto* const member = member_called(kAddresses, key)) {
+      out.*member->second = read_address(json, scratch);
     } else if (key == "references") {
       json.each_item([&](std::size_t) { out.references.push_back(read_address(json, scratch)); });
-    } else if (key == "type") {
-      read_text(json, out.type);
-    } else if (key == "root") {
-      read_text(json, out.root);
-    } else if (key == "name") {
-      read_text(json, out.name);
-    } else if (key == "struct" || key == "imemo_type" || key == "real_class_name") {
-      read_text(json, out.of);
-    } else if (key == "file") {
-      read_text(json, out.file);
-    } else if (key == "method") {
-      read_text(json, out.method);
+    } else if (const auto* const text = member_called(kTexts, key)) {
+      read_text(json, out.*text->second);
     } else if (key == "line") {
       out.line = read_count(json);
     } else if (key == "memsize") {
@@ -214,11 +213,7 @@ class DumpReader {
   bool is_internal(const Kind& kind) const { return kind.kind == imemo_ || kind.kind == iclass_; }
 
   void add_types_and_rows() {
-    struct Key {
-      StackId stack{};
-      LabelSetId labels{};
-    };
-    std::unordered_map<std::uint64_t, Key> keys;
+    std::unordered_map<std::uint64_t, TypeKey> keys;
     std::string text;
     const StringId object = builder_.string("object");
     for (std::uint32_t row = 0; row < graph_->size(); ++row) {
@@ -231,8 +226,7 @@ class DumpReader {
       if (is_new) {
         text = type_text(is_instance ? "object" : builder_.dictionary().strings[kind.kind],
                          builder_.dictionary().strings[name]);
-        const TypeKey key = type_key(builder_, text);
-        at->second = {key.stack, key.labels};
+        at->second = type_key(builder_, text);
         if (place_[row] != kNone) {
           const std::array frames = {builder_.frame({.function = builder_.function(text)}), FrameId{place_[row]}};
           at->second.stack = builder_.stack(frames);
@@ -244,39 +238,34 @@ class DumpReader {
 
   /// Edges and roots to addresses that have no line are left out.
   void connect() {
-    std::vector<std::uint32_t> to(to_.size());
+    Edges edges{std::move(from_), std::vector<std::uint32_t>(to_.size()), std::move(label_)};
     for (std::size_t edge = 0; edge < to_.size(); ++edge) {
-      to[edge] = ids_.find(to_[edge]);
-      if (to[edge] != HashIndex::kAbsent) continue;
-      from_[edge] = kNoEdge;
+      edges.to[edge] = ids_.find(to_[edge]);
+      if (edges.to[edge] != HashIndex::kAbsent) continue;
+      edges.from[edge] = kNoEdge;
       builder_.notes().add(Severity::info, "references to addresses without an object, left out");
     }
     std::vector<std::uint64_t>().swap(to_);
     graph_->flags.assign(graph_->size(), 0);
-    if (roots_.empty()) return add_missing_roots(std::move(to));
+    if (roots_.empty()) add_missing_roots(edges);
     for (const Root& root : roots_) {
       if (const std::uint32_t row = ids_.find(root.address); row != HashIndex::kAbsent)
         graph_->roots.push_back({row, root.name});
     }
     finish_roots(*graph_);
-    place_edges(*graph_, std::move(from_), std::move(to), std::move(label_));
+    place_edges(*graph_, std::move(edges));
   }
 
   /// A part of a dump, as tools cut it out, has no roots: what nothing holds is one.
-  void add_missing_roots(std::vector<std::uint32_t> to) {
-    std::vector<std::uint8_t> is_held(graph_->size(), 0);
-    for (std::size_t edge = 0; edge < to.size(); ++edge) {
-      if (from_[edge] != kNoEdge && to[edge] != from_[edge]) is_held[to[edge]] = 1;
-    }
+  void add_missing_roots(const Edges& edges) {
+    const std::vector<bool> is_held = edges.held(graph_->size());
     const StringId name = builder_.string("no visible referrer");
     for (std::uint32_t row = 0; row < graph_->size(); ++row) {
-      if (is_held[row] == 0) graph_->roots.push_back({row, name});
+      if (!is_held[row]) graph_->roots.push_back({row, name});
     }
     builder_.notes().add(Severity::info,
                          "no roots: a part of a dump; objects that nothing here holds are taken for them");
     builder_.facts().complete = false;
-    finish_roots(*graph_);
-    place_edges(*graph_, std::move(from_), std::move(to), std::move(label_));
   }
 
   Snapshot finish() {

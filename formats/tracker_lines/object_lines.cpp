@@ -1,7 +1,5 @@
 #include "formats/tracker_lines/object_lines.hpp"
 
-#include "formats/input/graph_parts.hpp"
-
 namespace snapdiff::formats::tracker_lines {
 namespace {
 
@@ -93,10 +91,7 @@ void ObjectLines::edge(const Fields& fields, std::uint64_t line) {
   fields.require("to"_key);
   const std::uint32_t label = edge_label(fields, builder_);
   const std::uint32_t from = slot(fields, "from"_key, line);
-  const std::uint32_t to = slot(fields, "to"_key, line);
-  from_.push_back(from);
-  to_.push_back(to);
-  label_.push_back(label);
+  edges_.add(from, slot(fields, "to"_key, line), label);
 }
 
 std::uint64_t ObjectLines::id_of(std::size_t row) const {
@@ -112,17 +107,18 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
   graph.types = std::move(types_);
   graph.sizes_estimated = sizes_estimated;
   graph.ids_persist = ids_persist;
+  std::vector<std::uint32_t>&from = edges_.from, &to = edges_.to;
 
-  for (std::size_t edge = 0; edge < from_.size(); ++edge) {
+  for (std::size_t edge = 0; edge < from.size(); ++edge) {
     bool dangles = false;
-    for (const std::uint32_t end : {from_[edge], to_[edge]}) {
+    for (const std::uint32_t end : {from[edge], to[edge]}) {
       if (type_[end] != kUndefined) continue;
       dangles = true;
       if (made.dangling_line == 0) made.dangling_line = static_cast<std::uint64_t>(bytes_[end]);
     }
     if (!dangles) continue;
     ++made.dangling;
-    from_[edge] = kNoEdge;
+    from[edge] = kNoEdge;
   }
 
   // Nodes in the order of their slots; what no node line defined falls out, and the others move up.
@@ -162,12 +158,12 @@ ObjectLines::Made ObjectLines::finish(bool ids_persist, bool sizes_estimated) {
   }
   graph.roots = std::move(roots_);
   finish_roots(graph);
-  for (std::size_t edge = 0; edge < from_.size() && !node_of.empty(); ++edge) {
-    if (from_[edge] == kNoEdge) continue;
-    from_[edge] = node_of[from_[edge]];
-    to_[edge] = node_of[to_[edge]];
+  for (std::size_t edge = 0; edge < from.size() && !node_of.empty(); ++edge) {
+    if (from[edge] == kNoEdge) continue;
+    from[edge] = node_of[from[edge]];
+    to[edge] = node_of[to[edge]];
   }
-  place_edges(graph, std::move(from_), std::move(to_), std::move(label_));
+  place_edges(graph, std::move(edges_));
   return made;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "analyzer/base/object_graph.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
+#include "formats/input/graph_parts.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 
 namespace snapdiff::formats::tracker_lines {
@@ -45,9 +44,7 @@ class ObjectLines {
   std::vector<std::uint32_t> type_;      // kUndefined: no node line yet
   std::vector<std::int64_t> bytes_;      // -1: unknown; without a node line: the line that mentions it first
   std::vector<ObjectRoot> roots_;
-  std::vector<std::uint32_t> from_;
-  std::vector<std::uint32_t> to_;
-  std::vector<std::uint32_t> label_;
+  Edges edges_;
   std::uint32_t nodes_ = 0;
   bool all_ids_are_numbers_ = true;
 };
