@@ -189,7 +189,7 @@ Result<MatchExplanation> explain_match(const SnapshotRef& baseline, const Snapsh
   out.observed = observed_of(*comparison);
   if (comparison->other_build.size() < 2 || comparison->other_build[1] == 0) return out;
   out.evidence = rebuild::to_text(static_cast<rebuild::Evidence>(comparison->other_build[1]));
-  out.least_score = BuildPair::kAlike;
+  out.least_score = rebuild::kAlike;
   out.least_margin = BuildPair::kClearlyBest;
   out.pairs = Explaining(*comparison, *report).pairs_of(place);
   return out;

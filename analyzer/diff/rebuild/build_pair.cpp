@@ -1,38 +1,17 @@
 #include "analyzer/diff/rebuild/build_pair.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
-#include <unordered_map>
+#include <iterator>
+#include <limits>
 
+#include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/names.hpp"
-#include "analyzer/diff/rebuild/objects.hpp"
-#include "analyzer/diff/rebuild/stack_groups.hpp"
+#include "analyzer/diff/rebuild/stand_ins.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
-
-constexpr std::size_t kMostOfLeaf = 96;  // stacks of one leaf function that are compared each with each
-
-std::vector<std::uint32_t> itself_where_mapped(const FunctionMap& map) {
-  std::vector<std::uint32_t> out(map.before.size(), kNone);
-  for (std::uint32_t f = 0; f < out.size(); ++f) {
-    if (map.before[f] != kNone) out[f] = f;
-  }
-  return out;
-}
-
-void add_item(SequenceHasher& hasher, std::uint32_t item) {
-  hasher.add({mix64(item + 1ULL), mix64(item + 0x9e3779b97f4a7c15ULL)});
-}
-
-Hash128 sequence(const std::vector<std::uint32_t>& items) {
-  SequenceHasher hasher;
-  for (const std::uint32_t item : items) add_item(hasher, item);
-  return hasher.finish();
-}
 
 /// Of a stack of the library alone the names of its functions, which no build of the program changes. 0 where one has
 /// no name.
@@ -47,12 +26,36 @@ Hash128 names_of(const Side& side, std::size_t entry) {
   return hasher.finish();
 }
 
-/// Whether lines say on both sides which call it is.
-bool both_tell(const Positions& a, const Positions& b) {
-  std::array<bool, 2> tell{};
-  for_each_parallel(2, a.code().side().stack.size() + b.code().side().stack.size(),
-                    [&](std::size_t side) { tell[side] = (side == 0 ? a : b).lines_tell(); });
-  return tell[0] && tell[1];
+/// Functions of the second side of whose lines one side knows none.
+std::vector<std::uint8_t> without_lines(const Code& before, const Code& after, const FunctionMap& map) {
+  std::vector<std::uint8_t> out(map.before.size(), 0);
+  constexpr std::uint8_t kBoth = 3;
+  const auto see = [&](const Code& code, std::uint8_t bit, auto number) {
+    for (std::size_t i = 0; i < code.function.size(); ++i) {
+      if (code.function[i] == kNone || code.line[i] == 0) continue;
+      const std::uint32_t f = number(code.function[i]);
+      if (f != kNone) out[f] |= bit;
+    }
+  };
+  see(before, 1, [&](std::uint32_t f) { return map.after[f]; });
+  see(after, 2, [](std::uint32_t f) { return f; });
+  for (std::uint8_t& one : out) one = one == kBoth ? 0 : 1;
+  return out;
+}
+
+/// Per function a hash of its name, file and first line: of runs of functions those of least hash are compared, and
+/// which these are must not depend on the order of the input, as numbers of functions do.
+std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
+  std::vector<std::int32_t> first(code.functions.size(), std::numeric_limits<std::int32_t>::max());
+  for (std::size_t i = 0; i < code.function.size(); ++i) {
+    if (code.function[i] != kNone) first[code.function[i]] = std::min(first[code.function[i]], code.line[i]);
+  }
+  std::vector<std::uint64_t> out;
+  for (std::size_t f = 0; f < first.size(); ++f) {
+    const std::uint64_t file = hash_bytes(code.functions[f].file).low;
+    out.push_back(hash_bytes(code.functions[f].name, file).low ^ mix64(static_cast<std::uint64_t>(first[f])));
+  }
+  return out;
 }
 
 /// The same in whatever order the stacks are read.
@@ -66,142 +69,138 @@ std::uint64_t hash_of_contents(const Side& side) {
   return sum;
 }
 
+/// A stack of one side by a key.
+struct Keyed {
+  Hash128 key;
+  std::uint32_t index;
+  bool after;
+};
+
+/// Calls body(group of before, group of after) for stacks of equal key that both sides have; those without a key,
+/// which is 0, are left out.
+template <class Key, class Body>
+void each_group(const BuildPair::Stacks& before, const BuildPair::Stacks& after, Key key, Body body) {
+  std::vector<Keyed> all;
+  for (const BuildPair::Stacks* side : {&before, &after}) {
+    for (std::uint32_t i = 0; i < side->size(); ++i) {
+      const Hash128 of_stack = key((*side)[i], side == &after);
+      if (of_stack != Hash128{}) all.push_back({of_stack, i, side == &after});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Keyed& x, const Keyed& y) {
+    if (x.key != y.key) return x.key < y.key;
+    return x.after != y.after ? y.after : x.index < y.index;
+  });
+  for (auto begin = all.begin(); begin != all.end();) {
+    const auto end = std::find_if(begin, all.end(), [&](const Keyed& one) { return one.key != begin->key; });
+    const auto middle = std::find_if(begin, end, [](const Keyed& one) { return one.after; });
+    if (middle != begin && middle != end)
+      body(std::span<const Keyed>(begin, middle), std::span<const Keyed>(middle, end));
+    begin = end;
+  }
+}
+
+/// Leaves out those that are used, each 0 or 1.
+void drop(BuildPair::Stacks& stacks, const std::vector<std::uint8_t>& used) {
+  std::size_t i = 0;
+  std::erase_if(stacks, [&](const BuildPair::Stack&) { return used[i++] != 0; });
+}
+
 }  // namespace
 
 bool comes_first(const Side& side, const Side& other) { return hash_of_contents(side) <= hash_of_contents(other); }
 
-BuildPair::BuildPair(const Side& before, const Side& after)
-    : code_(read_code(before, after)),
-      a_(code_.first),
-      b_(code_.second),
-      functions_(map_functions(a_, b_)),
-      alike_(first_alike(b_)),
-      itself_(itself_where_mapped(functions_)),
-      stand_ins_(find_stand_ins(a_, b_, functions_)),
-      in_a_(a_, functions_.after, stand_ins_.before),
-      in_b_(b_, itself_, stand_ins_.after),
-      lines_tell_(both_tell(in_a_, in_b_)),
-      has_other_name_(b_.functions.size(), 0),
-      stacks_with_(b_.functions.size(), 0) {
-  std::vector<std::uint8_t> known_a = in_a_.functions_with_lines(b_.functions.size());
-  const std::vector<std::uint8_t> known_b = in_b_.functions_with_lines(b_.functions.size());
-  std::vector<std::uint8_t> ignored(b_.functions.size(), 0);
-  for (std::size_t f = 0; f < ignored.size(); ++f) ignored[f] = known_a[f] == 0 || known_b[f] == 0 ? 1 : 0;
-  in_a_.ignore_lines(ignored);
-  in_b_.ignore_lines(ignored);
-  if (!lines_tell_) {
-    in_a_.leave_out_unknown();
-    in_b_.leave_out_unknown();
+BuildPair::BuildPair(const Side& before, const Side& after) : code_(read_code(before, after)) {
+  const FunctionMap map = map_functions(a_, b_);
+  has_other_name_.assign(b_.functions.size(), 0);
+  stacks_with_.assign(b_.functions.size(), 0);
+  old_names_.resize(b_.functions.size());
+  std::vector<std::uint32_t> itself(b_.functions.size(), kNone);
+  for (std::uint32_t f = 0; f < itself.size(); ++f) {
+    if (map.before[f] == kNone) continue;
+    itself[f] = f;
+    old_names_[f] = a_.functions[map.before[f]].name;
+    has_other_name_[f] = old_names_[f] != b_.functions[f].name ? 1 : 0;
   }
-  const std::size_t stacks = before.stack.size() + after.stack.size();
-  for_each_parallel(2, stacks, [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(); });
+  StandIns stand_ins = find_stand_ins(a_, b_, map);
+  const std::vector<std::uint8_t> ignored = without_lines(a_, b_, map);
   const std::vector<std::uint64_t> hashes = hashes_of_functions(b_);
-  for_each_parallel(2, stacks, [&](std::size_t side) {
-    const std::size_t entries = std::max(before.stack.size(), after.stack.size());
-    (side == 0 ? in_a_ : in_b_).gather_uses(entries, hashes);
+  lines_tell_ = a_.lines_tell() && b_.lines_tell();
+  const std::size_t entries = std::max(before.stack.size(), after.stack.size());
+  std::array<std::vector<std::uint64_t>, 2> runs;
+  for_each_parallel(2, 2 * entries, [&](std::size_t side) {
+    Positions& positions = side == 0 ? in_a_ : in_b_;
+    positions.walk_all({side == 0 ? map.after : itself, side == 0 ? stand_ins.before : stand_ins.after}, ignored,
+                       lines_tell_);
+    positions.find_runs(entries, hashes);
+    runs[side] = positions.runs();
+    std::sort(runs[side].begin(), runs[side].end());
   });
-  lines_ = map_lines(in_a_, in_b_, b_.functions.size(), b_);
-  for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
-    const std::uint32_t old = functions_.before[f];
-    if (old != kNone && a_.functions[old].name != b_.functions[f].name) has_other_name_[f] = 1;
-  }
+  std::vector<std::uint64_t> in_both;
+  std::set_intersection(runs[0].begin(), runs[0].end(), runs[1].begin(), runs[1].end(), std::back_inserter(in_both));
+  for_each_parallel(2, 2 * entries, [&](std::size_t side) { (side == 0 ? in_a_ : in_b_).gather(in_both); });
+  lines_ = map_lines(in_a_, in_b_, b_.functions.size());
 }
 
 std::vector<Hash128> BuildPair::coincidences() const {
+  const std::vector<Hash128>& frames = a_.dictionary().frames.hash;
+  HashIndex known;  // frames before
+  known.reserve(frames.size());
+  for (std::uint32_t i = 0; i < frames.size(); ++i) {
+    if (in_a_.of_frame(FrameId{i}) != kNone) known.insert(frames[i].low, i);
+  }
   std::vector<Hash128> out;
-  std::unordered_multimap<Hash128, std::uint32_t> known;  // of positions of the baseline
-  known.reserve(in_a_.all.size());
-  // By its frame, which other functions have not; a part by its lines and the function that it is a part of.
-  const auto each_position = [](const Positions& positions, const auto& body) {
-    const FrameTable& frames = positions.code().dictionary().frames;
-    for (std::uint32_t i = 0; i < frames.size(); ++i) {
-      const std::uint32_t position = positions.of_frame(FrameId{i});
-      if (position != kNone && positions.all[position].final) body(frames.hash[i], position, FrameId{i});
-    }
-    for (std::uint32_t p = 0; p < positions.all.size(); ++p) {
-      const Position& position = positions.all[p];
-      if (position.above == kNone || !position.final) continue;
-      const std::vector<std::int32_t> lines = positions.path(p);
-      SequenceHasher hasher;
-      for (const std::int32_t line : lines) add_item(hasher, static_cast<std::uint32_t>(line));
-      add_item(hasher, position.function);
-      body(hasher.finish(), p, position.frame);
-    }
-  };
-  each_position(
-      in_a_, [&](const Hash128& key, std::uint32_t position, FrameId) { known.emplace(key, lines_.before[position]); });
-  std::set<std::pair<std::uint32_t, std::int32_t>> places;  // function, line
-  const auto place_of = [this](std::size_t i) { return std::pair(b_.function[i], b_.line[i]); };
-  each_position(in_b_, [&](const Hash128& key, std::uint32_t position, FrameId frame) {
-    const std::uint32_t is = lines_.after[position];
-    const auto [first, last] = known.equal_range(key);
-    if (first == last) return;
-    const auto same = std::find_if(first, last, [is](const auto& line) { return line.second == is; });
+  for (std::uint32_t i = 0; i < b_.dictionary().frames.size(); ++i) {
+    const Hash128& frame = b_.dictionary().frames.hash[i];
+    if (in_b_.of_frame(FrameId{i}) == kNone) continue;
+    const std::uint32_t same = known.find(frame.low, [&](std::uint32_t k) { return frames[k] == frame; });
+    if (same == HashIndex::kAbsent) continue;
+    const std::uint32_t was = lines_.before[in_a_.of_frame(FrameId{same})];
+    const std::uint32_t is = lines_.after[in_b_.of_frame(FrameId{i})];
     // Where it may as well be another line, an equal one is no proof: the stacks are merged. Where neither side has a
     // counterpart elsewhere, the equal line is all there is.
-    const bool differs = same != last ? lines_.ambiguous[is] != 0
-                                      : lines_.paired[is] != 0 || std::any_of(first, last, [this](const auto& line) {
-                                          return lines_.paired[line.second] != 0;
-                                        });
-    if (differs) places.insert(place_of(index_of(frame)));
-  });
-  // A line has several frames where they are addresses, and each of them has to be taken apart.
-  for (std::size_t i = 0; i < b_.function.size() && !places.empty(); ++i) {
-    if (b_.function[i] != kNone && places.contains(place_of(i))) out.push_back(b_.dictionary().frames.hash[i]);
+    const bool differs = was == is ? lines_.ambiguous[is] != 0 : lines_.paired[is] != 0 || lines_.paired[was] != 0;
+    if (differs) out.push_back(frame);
   }
   return out;
 }
 
-void BuildPair::set_frames(Stack& stack, const OneSide& from) {
-  const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
-  stack.classes.reserve(positions.size());
-  stack.functions.reserve(positions.size());
-  for (const std::uint32_t position : positions) {
-    stack.classes.push_back(from.classes[position]);
-    stack.functions.push_back(from.positions.function_of(position));
-  }
-}
-
-BuildPair::Stacks BuildPair::read(const std::vector<Left>& left, bool after, bool with_frames) {
-  const OneSide from = side_of(after);
-  const Side& side = from.positions.code().side();
-  Stacks out(left.size());
+BuildPair::Stacks BuildPair::read(const std::vector<Left>& entries, bool after) const {
+  const Positions& positions = after ? in_b_ : in_a_;
+  const std::vector<std::uint32_t>& class_of = after ? lines_.after : lines_.before;
+  const Side& side = positions.code().side();
+  Stacks out(entries.size());
   std::vector<FrameId> scratch;
-  for (std::size_t i = 0; i < left.size(); ++i) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
     Stack& stack = out[i];
-    stack.row = left[i].row;
-    stack.entry = left[i].entry;
-    stack.value = std::abs(static_cast<double>(side.value[left[i].entry]));
-    if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[left[i].entry]));
-    stack.way = from.positions.way(left[i].entry);
-    stack.folded = from.positions.folded(stack.entry);
-    const std::span<const std::uint32_t> positions = from.positions.stack(stack.entry);
-    if (positions.empty()) {
-      const bool library_alone = from.positions.code().frames(stack.entry, scratch).empty();
-      if (library_alone) stack.key = names_of(side, stack.entry);
-      continue;
-    }
+    stack.row = entries[i].row;
+    stack.entry = entries[i].entry;
+    stack.value = std::abs(static_cast<double>(side.value[stack.entry]));
+    if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[stack.entry]));
+    stack.folded = positions.folded(stack.entry);
     SequenceHasher hasher;
-    for (const std::uint32_t position : positions) {
-      add_item(hasher, from.classes[position]);
-      stack.renamed = stack.renamed || has_other_name_[from.positions.function_of(position)] != 0;
+    for (const std::uint32_t position : positions.stack(stack.entry)) {
+      const std::uint64_t of_line = class_of[position];
+      hasher.add({mix64(of_line + 1), mix64(of_line + 0x9e3779b97f4a7c15ULL)});
+      stack.renamed = stack.renamed || has_other_name_[positions.function(position)] != 0;
     }
-    stack.key = hasher.finish();
-    if (with_frames) set_frames(stack, from);
+    if (!positions.stack(stack.entry).empty()) {
+      stack.key = hasher.finish();
+    } else if (positions.code().frames(stack.entry, scratch).empty()) {
+      stack.key = names_of(side, stack.entry);
+    }
   }
   return out;
 }
 
-void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Left>& after) {
-  for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
-    side == 0 ? before_ = read(before, false, false) : after_ = read(after, true, false);
-  });
-}
-
-void BuildPair::read_frames(Stacks& stacks, bool after) {
-  const OneSide from = side_of(after);
-  for (Stack& stack : stacks) set_frames(stack, from);
-  std::erase_if(stacks, [](const Stack& stack) { return stack.functions.empty(); });  // of the library alone
+void BuildPair::read_frames(Stacks& stacks, bool after) const {
+  const Positions& positions = after ? in_b_ : in_a_;
+  for (Stack& stack : stacks) {
+    for (const std::uint32_t position : positions.stack(stack.entry)) {
+      stack.classes.push_back((after ? lines_.after : lines_.before)[position]);
+      stack.functions.push_back(positions.function(position));
+    }
+  }
 }
 
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
@@ -213,45 +212,43 @@ void BuildPair::count_renamed(const Stack& joined) {
   if (!joined.renamed) return;
   std::uint32_t last = kNone;
   for (const std::uint32_t position : in_b_.stack(joined.entry)) {
-    const std::uint32_t f = in_b_.function_of(position);
+    const std::uint32_t f = in_b_.function(position);
     if (f != last && has_other_name_[f] != 0) ++stacks_with_[f];
     last = f;
   }
 }
 
 bool BuildPair::contradict(const Stack& a, const Stack& b) {
-  const auto objects = [](const Stack& stack) {
-    if (stack.objects <= 0) return Objects{};
-    const double size = stack.value / stack.objects;
-    return Objects{size, size, stack.objects};
-  };
-  return rebuild::contradict(objects(a), objects(b));
+  constexpr double kOther = 2;  // times the size, and times as many
+  if (a.objects <= 0 || b.objects <= 0) return false;
+  const auto differ = [](double x, double y) { return std::max(x, y) > kOther * std::min(x, y); };
+  return differ(a.value / a.objects, b.value / b.objects) && differ(a.objects, b.objects);
 }
 
 void BuildPair::join_equal(RowUnion& rows, bool with_way) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
+  const auto key = [&](const Stack& stack, const Code& code) {
+    const std::uint64_t way = with_way && stack.key != Hash128{} ? mix64(code.way(stack.entry) + 3ULL) : 0;
+    return Hash128{stack.key.high ^ way, stack.key.low};
+  };
   each_group(
-      before_, after_,
-      [&](const Stack& stack) {
-        const std::uint64_t way = with_way ? mix64(stack.way + 3ULL) : 0;
-        return Hash128{stack.key.high ^ way, stack.key.low};
-      },
+      before_, after_, [&](const Stack& stack, bool after) { return key(stack, after ? b_ : a_); },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         const Stack& first = before_[a.front().index];
-        if ((!with_way || lines_tell_) && a.size() == 1 && b.size() == 1 && contradict(first, after_[b.front().index]))
-          return;
-        for (const Keyed& one : a) used_a[one.index] = 1;
+        const bool alone = a.size() == 1 && b.size() == 1;
+        if (alone && (!with_way || lines_tell_) && contradict(first, after_[b.front().index])) return;
+        const auto join = [&](const Stack& other, MatchTier tier) {
+          if (rows.find(first.row) == rows.find(other.row)) return false;
+          rows.join(first.row, other.row, alone ? tier : MatchTier::merged);
+          return true;
+        };
         for (const Keyed& one : b) {
           used_b[one.index] = 1;
-          if (rows.find(first.row) == rows.find(after_[one.index].row)) continue;
-          count_renamed(after_[one.index]);
-          const MatchTier tier =
-              a.size() > 1 || b.size() > 1 ? MatchTier::merged : tier_of(first, after_[one.index], !with_way);
-          rows.join(first.row, after_[one.index].row, tier);
+          if (join(after_[one.index], tier_of(first, after_[one.index], !with_way))) count_renamed(after_[one.index]);
         }
-        for (const Keyed& one : a.subspan(1)) {
-          if (rows.find(first.row) != rows.find(before_[one.index].row))
-            rows.join(first.row, before_[one.index].row, MatchTier::merged);
+        for (const Keyed& one : a) {
+          used_a[one.index] = 1;
+          join(before_[one.index], MatchTier::merged);
         }
       });
   drop(before_, used_a);
@@ -260,7 +257,7 @@ void BuildPair::join_equal(RowUnion& rows, bool with_way) {
 
 double BuildPair::weight(const Stack& a, std::size_t i, const Stack& b, std::size_t j) const {
   if (a.classes[i] == b.classes[j]) return 1;
-  if (a.functions[i] != b.functions[j]) return 0;
+  if (!half_ || a.functions[i] != b.functions[j]) return 0;
   return lines_.paired[a.classes[i]] == 0 || lines_.paired[b.classes[j]] == 0 ? 0.5 : 0;
 }
 
@@ -283,68 +280,56 @@ double BuildPair::alike(const Stack& a, const Stack& b) const {
 bool BuildPair::join_with_gaps(RowUnion& rows) {
   possible_ = 0;
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
-  const auto heaviest = [this](const Stacks& stacks, std::span<const Keyed> group) {
-    const Side& side = (&stacks == &after_ ? in_b_ : in_a_).code().side();
+  const auto heaviest = [&](const Stacks& stacks, std::span<const Keyed> group, const Side& side) {
     std::vector<std::uint32_t> out;
     for (const Keyed& one : group) out.push_back(one.index);
     std::sort(out.begin(), out.end(), [&](std::uint32_t x, std::uint32_t y) {
       if (stacks[x].value != stacks[y].value) return stacks[x].value > stacks[y].value;
       return side.recorded_identity(stacks[x].entry) < side.recorded_identity(stacks[y].entry);
     });
-    if (out.size() > kMostOfLeaf) out.resize(kMostOfLeaf);
+    if (out.size() > kMostCompared) out.resize(kMostCompared);
     return out;
   };
-  each_group(
-      before_, after_, [](const Stack& stack) { return sequence({stack.functions.front()}); },
-      [&](std::span<const Keyed> group_a, std::span<const Keyed> group_b) {
-        const std::vector<std::uint32_t> from = heaviest(before_, group_a);
-        const std::vector<std::uint32_t> to = heaviest(after_, group_b);
-        struct Best {
-          std::size_t other = 0;
-          double score = 0, second = 0;
-          void offer(std::size_t candidate, double like) {
-            second = std::max(second, std::min(like, score));
-            if (like <= score) return;
-            score = like;
-            other = candidate;
-          }
-          bool clear() const { return score >= kAlike && score - second >= kClearlyBest; }
-        };
-        std::vector<Best> of_a(from.size()), of_b(to.size());
-        for (std::size_t i = 0; i < from.size(); ++i) {
-          for (std::size_t j = 0; j < to.size(); ++j) {
-            const Stack& a = before_[from[i]];
-            const Stack& b = after_[to[j]];
-            const bool leaf = a.classes.front() == b.classes.front() || lines_.paired[a.classes.front()] == 0 ||
-                              lines_.paired[b.classes.front()] == 0;
-            const double s = leaf && !contradict(a, b) ? alike(a, b) : 0;
-            of_a[i].offer(j, s);
-            of_b[j].offer(i, s);
-          }
-        }
-        for (std::size_t i = 0; i < from.size(); ++i) {
-          if (of_a[i].score >= kAlike && !of_a[i].clear()) ++possible_;
-          if (!of_a[i].clear()) continue;
-          const Best& back = of_b[of_a[i].other];
-          if (back.other != i || !back.clear()) continue;
-          const std::uint32_t other = to[of_a[i].other];
-          used_a[from[i]] = used_b[other] = 1;
-          count_renamed(after_[other]);
-          rows.join(before_[from[i]].row, after_[other].row, MatchTier::fuzzy);
-        }
-      });
+  const auto leaf = [](const Stack& stack, bool) {
+    return stack.functions.empty() ? Hash128{} : Hash128{stack.functions.front() + 1ULL, 1};
+  };
+  each_group(before_, after_, leaf, [&](std::span<const Keyed> group_a, std::span<const Keyed> group_b) {
+    const std::vector<std::uint32_t> from = heaviest(before_, group_a, a_.side());
+    const std::vector<std::uint32_t> to = heaviest(after_, group_b, b_.side());
+    std::vector<Best> of_a(from.size()), of_b(to.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      for (std::size_t j = 0; j < to.size(); ++j) {
+        const Stack &a = before_[from[i]], &b = after_[to[j]];
+        const bool same_leaf =
+            a.classes[0] == b.classes[0] || lines_.paired[a.classes[0]] == 0 || lines_.paired[b.classes[0]] == 0;
+        const double s = same_leaf && !contradict(a, b) ? alike(a, b) : 0;
+        of_a[i].offer(j, b.row, s);
+        of_b[j].offer(i, a.row, s);
+      }
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (of_a[i].score >= kAlike && !of_a[i].is_clear(kClearlyBest)) ++possible_;
+      if (!of_a[i].is_clear(kClearlyBest)) continue;
+      const std::size_t j = of_a[i].other;
+      if (of_b[j].other != i || !of_b[j].is_clear(kClearlyBest)) continue;
+      used_a[from[i]] = used_b[to[j]] = 1;
+      count_renamed(after_[to[j]]);
+      rows.join(before_[from[i]].row, after_[to[j]].row, MatchTier::fuzzy);
+    }
+  });
   const bool any = std::find(used_a.begin(), used_a.end(), 1) != used_a.end();
   drop(before_, used_a);
   drop(after_, used_b);
   return any;
 }
 
-BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) {
-  return read(entries, after, true);
+void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Left>& after) {
+  for_each_parallel(2, before.size() + after.size(),
+                    [&](std::size_t side) { side == 0 ? before_ = read(before, false) : after_ = read(after, true); });
 }
 
-void BuildPair::join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows) {
-  read_both(all_before, all_after);
+void BuildPair::join_again(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows) {
+  read_both(before, after);
   join_equal(rows, false);
 }
 
@@ -355,6 +340,10 @@ void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& a
   read_frames(before_, false);
   read_frames(after_, true);
   // Again, until no rival that is joined now hides which two belong together.
+  half_ = false;
+  while (join_with_gaps(rows)) {
+  }
+  half_ = true;
   while (join_with_gaps(rows)) {
   }
 }
@@ -362,9 +351,8 @@ void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& a
 std::vector<BuildPair::Renamed> BuildPair::renamed() const {
   std::vector<Renamed> out;
   for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
-    if (has_other_name_[f] == 0 || b_.functions[f].name.empty()) continue;
-    out.push_back(
-        {std::string(a_.functions[functions_.before[f]].name), std::string(b_.functions[f].name), stacks_with_[f]});
+    if (has_other_name_[f] != 0 && !b_.functions[f].name.empty())
+      out.push_back({std::string(old_names_[f]), std::string(b_.functions[f].name), stacks_with_[f]});
   }
   std::sort(out.begin(), out.end(), [](const Renamed& x, const Renamed& y) {
     return x.stacks != y.stacks ? x.stacks > y.stacks : x.first < y.first;

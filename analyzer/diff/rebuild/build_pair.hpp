@@ -2,16 +2,17 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "analyzer/diff/rebuild/function_map.hpp"
-#include "analyzer/diff/rebuild/line_map.hpp"
+#include "analyzer/diff/rebuild/functions.hpp"
+#include "analyzer/diff/rebuild/lines.hpp"
 #include "analyzer/diff/rebuild/positions.hpp"
 #include "analyzer/diff/rebuild/row_union.hpp"
-#include "analyzer/diff/rebuild/stand_ins.hpp"
+#include "analyzer/diff/rebuild/score.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::diff::rebuild {
@@ -30,18 +31,18 @@ class BuildPair {
   /// Frames that look the same on both sides, and are not: other lines are there now.
   std::vector<Hash128> coincidences() const;
 
-  /// Joins what is left on one side only: by lines that moved, without frames that come and go, and last with gaps.
-  /// `before`, `after`: the rows left, with their entries.
+  /// A row that a side has, with one of its entries.
   struct Left {
     std::uint32_t row;
     std::uint32_t entry;
   };
-  /// `all_*`: every row that a side has. Where lines do not distinguish one call from another, a row that was found may
-  /// go on under frames that were put between or split out.
-  void join_again(const std::vector<Left>& all_before, const std::vector<Left>& all_after, RowUnion& rows);
+  /// Joins what is left on one side only: by lines that moved, without frames that come and go, and last with gaps.
+  void join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
+  /// The same of every row, by lines alone. Where lines do not distinguish one call from another, a row that was found
+  /// may go on under frames that were put between or split out.
+  void join_again(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 
-  static constexpr double kAlike = 0.6;         ///< least similarity of stacks with gaps
   static constexpr double kClearlyBest = 0.04;  ///< by which the best counterpart beats the second
   static constexpr double kCovered = 0.85;      ///< of the shorter stack's frames
   static constexpr std::size_t kDeepestCompared = 64;
@@ -50,18 +51,20 @@ class BuildPair {
   struct Stack {
     std::uint32_t row = 0;
     std::uint32_t entry = 0;
-    std::uint32_t way = 0;
     bool folded = false;
     bool renamed = false;  ///< a function of it has another name on the other side
     double value = 0;
-    double objects = 0;                    ///< 0: unknown
-    Hash128 key;                           ///< of `classes`; of a stack of the library alone, of its names; else 0
-    std::vector<std::uint32_t> classes;    ///< leaf first; empty before read_frames()
-    std::vector<std::uint32_t> functions;  ///< of the current side, leaf first; the same
+    double objects = 0;  ///< 0: unknown
+    Hash128 key;         ///< of `classes`; of a stack of the library alone, of its names; else 0
+    std::vector<std::uint32_t> classes, functions;  ///< leaf first; functions of the current side
   };
   using Stacks = std::vector<Stack>;
   /// Entries of one side, each with its row and frames.
-  Stacks stacks_of(const std::vector<Left>& entries, bool after);
+  Stacks stacks_of(const std::vector<Left>& entries, bool after) const {
+    Stacks out = read(entries, after);
+    read_frames(out, after);
+    return out;
+  }
 
   /// How alike two of their sites are: 1 the same line, 0.5 lines of one function of which none contradicts, else 0.
   double weight(const Stack& a, std::size_t i, const Stack& b, std::size_t j) const;
@@ -73,8 +76,6 @@ class BuildPair {
     return positions.all[positions.stack(stack.entry)[site]].frame;
   }
 
-  void join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
-
   /// Functions under another name, and how many of the joined stacks hold each.
   struct Renamed {
     std::string first, second;
@@ -84,19 +85,10 @@ class BuildPair {
 
   std::uint64_t possible() const { return possible_; }
 
-  /// Of a function of the current side the first one that only the number of a closure distinguishes from it.
-  std::uint32_t alike_function(std::uint32_t function) const { return alike_[function]; }
-
  private:
-  struct OneSide {
-    const Positions& positions;
-    const std::vector<std::uint32_t>& classes;
-  };
-  OneSide side_of(bool after) { return after ? OneSide{in_b_, lines_.after} : OneSide{in_a_, lines_.before}; }
-  Stacks read(const std::vector<Left>& left, bool after, bool with_frames);
+  Stacks read(const std::vector<Left>& entries, bool after) const;  ///< without classes and functions
+  void read_frames(Stacks& stacks, bool after) const;
   void read_both(const std::vector<Left>& before, const std::vector<Left>& after);
-  void read_frames(Stacks& stacks, bool after);
-  static void set_frames(Stack& stack, const OneSide& from);
   void join_equal(RowUnion& rows, bool with_way);
   /// Joins stacks that are alike but for some frames, each the other's clearly best. Whether there were any.
   bool join_with_gaps(RowUnion& rows);
@@ -105,19 +97,17 @@ class BuildPair {
   void count_renamed(const Stack& joined);  ///< of the current side
 
   std::pair<Code, Code> code_;
-  const Code& a_;
-  const Code& b_;
-  FunctionMap functions_;
-  std::vector<std::uint32_t> alike_;   ///< per function of the current side: the first of its name without numbers
-  std::vector<std::uint32_t> itself_;  ///< per function of the current side: itself, kNone without counterpart
-  StandIns stand_ins_;
-  Positions in_a_, in_b_;
-  bool lines_tell_;
+  const Code& a_ = code_.first;
+  const Code& b_ = code_.second;
+  bool lines_tell_ = false;
+  Positions in_a_{a_}, in_b_{b_};
   LineMap lines_;
+  std::vector<std::string_view> old_names_;   ///< per function of the current side
   std::vector<std::uint8_t> has_other_name_;  ///< per function of the current side
   std::vector<std::uint64_t> stacks_with_;    ///< joined, per function of the current side
   Stacks before_, after_;
   std::uint64_t possible_ = 0;
+  bool half_ = true;  ///< lines of one function count half; in the first round of join() none do
 };
 
 }  // namespace snapdiff::diff::rebuild

@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analyzer/base/parallel.hpp"
@@ -15,13 +15,10 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kEnough = 6;             // nats: of 400 pairs of rows one was taken for the other
-constexpr double kEnoughOfLeaf = 12;      // nats: where stacks have nothing but their leaf in common
-constexpr double kOneRowLess = 4;         // nats: one stack in 50 is new or gone
-constexpr std::size_t kMostRows = 8192;   // the heaviest
-constexpr std::size_t kMostOfGroup = 64;  // rows that are compared each with each: the heaviest
-constexpr std::size_t kDeepest = 128;     // frames
-constexpr std::size_t kLongest = 3;       // frames that are left out: a function takes its inlined callees with it
+constexpr double kEnoughOfLeaf = 2 * kEnough;  // where stacks have nothing but their leaf in common
+constexpr double kOneRowLess = 4;              // nats: one stack in 50 is new or gone
+constexpr std::size_t kLongest = 3;            // frames that are left out: a function takes its inlined callees with it
+constexpr std::size_t kMostRows = 8192;        // the heaviest
 
 /// A row, and the heaviest of its entries on each side.
 struct Row {
@@ -87,7 +84,7 @@ constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
 /// A sequence as the number whose digits to kBase are its mixed items.
 std::uint64_t add_to(std::uint64_t number, std::uint32_t item) { return number * kBase + mix64(item + 1ULL); }
 
-std::uint64_t hash_of(const std::vector<std::uint32_t>& items) {
+std::uint64_t hash_of(std::span<const std::uint32_t> items) {
   std::uint64_t number = 0;
   for (const std::uint32_t item : items) number = add_to(number, item);
   return mix64(number);
@@ -96,10 +93,11 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& items) {
 /// hash_of() a sequence without some of its items, each in one step.
 class LeftOut {
  public:
-  void take(const std::vector<std::uint32_t>& items) {
-    front_.assign(1, 0);
-    for (const std::uint32_t item : items) front_.push_back(add_to(front_.back(), item));
-    while (power_.size() < front_.size()) power_.push_back(power_.back() * kBase);
+  explicit LeftOut(std::span<const std::uint32_t> items) {
+    for (const std::uint32_t item : items) {
+      front_.push_back(add_to(front_.back(), item));
+      power_.push_back(power_.back() * kBase);
+    }
   }
   std::uint64_t without(std::size_t from, std::size_t count) const {
     const std::size_t behind = front_.size() - 1 - from - count;
@@ -107,7 +105,7 @@ class LeftOut {
   }
 
  private:
-  std::vector<std::uint64_t> front_;  ///< of the first items, by their number
+  std::vector<std::uint64_t> front_{0};  ///< of the first items, by their number
   std::vector<std::uint64_t> power_{1};
 };
 
@@ -125,14 +123,23 @@ class ByObjects {
   }
 
   void merge() {
-    compare_groups([this](const BuildPair::Stack& stack) { return hash_of(alike(stack)); }, false);
+    compare_groups();
     compare_left_out();
     decide();
-    compare_groups(
-        [this](const BuildPair::Stack& stack) { return pair_.alike_function(stack.functions.front()) + 1ULL; }, true);
+    Groups of_leaf;
+    for (const OneStack& one : each_) {
+      if (all_[one.row].own <= 0) add(of_leaf, one.stack->functions.front(), one);
+    }
+    for (const auto& [function, group] : of_leaf) compare_leaf(group);
   }
 
  private:
+  using Groups = std::unordered_map<std::uint64_t, std::vector<OneStack>>;
+  static void add(Groups& groups, std::uint64_t key, const OneStack& one) {
+    std::vector<OneStack>& group = groups[key];
+    if (group.size() < kMostCompared) group.push_back(one);
+  }
+
   /// Two rows that may have been taken for each other, for a reason that others have as well.
   struct Doubt {
     std::uint32_t x, y;
@@ -148,13 +155,6 @@ class ByObjects {
     return pair_.stacks_of(entries, side == 1);
   }
 
-  /// Its functions, numbers of closures apart.
-  std::vector<std::uint32_t> alike(const BuildPair::Stack& stack) const {
-    std::vector<std::uint32_t> out;
-    for (const std::uint32_t f : stack.functions) out.push_back(pair_.alike_function(f));
-    return out;
-  }
-
   double weight(const Held& before, const Held& after) const {
     return weight_of_objects(before, after, !pair_.lines_tell());
   }
@@ -164,9 +164,8 @@ class ByObjects {
     const double there = weight(x.held[0], y.held[1]), back = weight(y.held[0], x.held[1]);
     const double alone = !x.on_both_sides() && !y.on_both_sides() ? kOneRowLess : 0;
     const double gain = there + back - x.own - y.own + alone;
-    if (x.on_both_sides() == y.on_both_sides()) {  // an exchange goes both ways
+    if (x.on_both_sides() == y.on_both_sides())  // an exchange goes both ways
       return std::min(there, back) < 0 ? std::min(gain, kEnough / 2) : gain;
-    }
     const double together = weight(x.held[0] + y.held[0], x.held[1] + y.held[1]) - x.own - y.own + kOneRowLess;
     return std::max(gain, together);
   }
@@ -183,20 +182,11 @@ class ByObjects {
     doubts_.push_back({std::min(x, y), std::max(x, y), reason, gain(all_[x], all_[y])});
   }
 
-  /// Compares stacks of equal key each with each.
-  template <class Key>
-  void compare_groups(Key key, bool of_leaf) {
-    std::unordered_map<std::uint64_t, std::vector<OneStack>> groups;
-    for (const OneStack& one : each_) {
-      if (of_leaf && all_[one.row].own > 0) continue;
-      std::vector<OneStack>& group = groups[key(*one.stack)];
-      if (group.size() < kMostOfGroup) group.push_back(one);
-    }
-    for (const auto& [hash, group] : groups) {
-      if (of_leaf) {
-        compare_leaf(group);
-        continue;
-      }
+  /// Compares stacks of the same functions each with each.
+  void compare_groups() {
+    Groups groups;
+    for (const OneStack& one : each_) add(groups, hash_of(one.stack->functions), one);
+    for (const auto& [key, group] : groups) {
       for (std::size_t i = 0; i < group.size(); ++i) {
         for (std::size_t j = i + 1; j < group.size(); ++j)
           doubt(group[i].row, group[j].row, difference(*group[i].stack, *group[j].stack));
@@ -240,35 +230,27 @@ class ByObjects {
   /// Compares stacks of equal lines but for a few frames together that only one of them has, and those of one side
   /// that have one frame in the place of another one.
   void compare_left_out() {
-    std::unordered_map<std::uint64_t, std::vector<OneStack>> by_lines, by_rest;
-    const auto add = [](auto& map, std::uint64_t hash, const OneStack& one) {
-      std::vector<OneStack>& group = map[hash];
-      if (group.size() < kMostOfGroup) group.push_back(one);
-    };
+    Groups by_lines, by_rest;
     for (const OneStack& one : each_) add(by_lines, hash_of(one.stack->classes), one);
-    LeftOut left_out;
     for (const OneStack& one : each_) {
-      const std::vector<std::uint32_t>& lines = one.stack->classes;
-      if (lines.size() > kDeepest) continue;
-      left_out.take(lines);
+      const std::span<const std::uint32_t> lines = one.stack->classes, functions = one.stack->functions;
+      const LeftOut left_out(lines);
       for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
         for (std::size_t count = 1; count <= kLongest && k + count < lines.size(); ++count) {
-          if (k > 0 && lines[k - 1] == lines[k + count - 1]) continue;
-          const std::uint64_t hash = left_out.without(k, count);
-          const std::uint64_t reason = std::uint64_t{lines[k + count]} << 32U | one.stack->functions[k];
-          if (const auto found = by_lines.find(hash); found != by_lines.end()) {
-            for (const OneStack& other : found->second) {
-              if (other.stack->classes.size() + count == lines.size()) doubt(one.row, other.row, mix64(reason) ^ 1U);
-            }
-          }
-          if (count == 1 && !all_[one.row].on_both_sides()) {
-            for (const OneStack& other : by_rest[mix64(hash + k)]) {
-              if (other.stack->functions.size() > k && other.stack->functions[k] != one.stack->functions[k])
-                doubt(one.row, other.row, mix64(reason) ^ 2U);
-            }
-            add(by_rest, mix64(hash + k), one);
+          const auto found = by_lines.find(left_out.without(k, count));
+          if (found == by_lines.end()) continue;
+          for (const OneStack& other : found->second) {
+            if (other.stack->classes.size() + count == lines.size())
+              doubt(one.row, other.row, mix64(std::uint64_t{lines[k + count]} << 32U | functions[k]) ^ 1U);
           }
         }
+        if (all_[one.row].on_both_sides()) continue;
+        const std::uint64_t rest = mix64(left_out.without(k, 1) + k);
+        for (const OneStack& other : by_rest[rest]) {
+          if (other.stack->functions.size() > k && other.stack->functions[k] != functions[k])
+            doubt(one.row, other.row, mix64(std::uint64_t{lines[k + 1]} << 32U | functions[k]) ^ 2U);
+        }
+        add(by_rest, rest, one);
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "analyzer/base/function_name.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/code.hpp"
+#include "analyzer/diff/rebuild/score.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -36,7 +37,6 @@ constexpr std::array<Kind, kEvidences> kKinds{
      {"a function allocates at none of its old lines", 0.05},
      {"a stack of one side has code that contradicts", 0.3}}};
 constexpr double kStackCounts = 0.25;         // of a fact: stacks have the few facts in common that contradict
-constexpr double kTwoBuilds = 6;              // nats: two builds are e^6 = 400 times likelier
 constexpr std::size_t kEnoughFunctions = 10;  // fewer may all be seen at one line by chance
 
 /// A fact of one side: of `about` (a line, a function), `value`.
@@ -407,7 +407,7 @@ double Estimate::nats() const {
 Evidence Estimate::kind() const {
   if (settled) return Evidence::none;
   if (is_other_module) return Evidence::module;
-  if (nats() < kTwoBuilds) return Evidence::none;
+  if (nats() < kEnough) return Evidence::none;
   const auto strongest = std::max_element(observed.begin(), observed.end() - 1,  // not the stacks
                                           [](const Observed& x, const Observed& y) { return x.nats < y.nats; });
   return static_cast<Evidence>(strongest - observed.begin());

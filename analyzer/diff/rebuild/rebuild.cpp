@@ -13,76 +13,37 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-/// Units of the rows that only one of two consecutive sides has.
-class OneSided {
- public:
-  enum class Look : std::uint8_t {
-    at_both,    ///< at the two sides
-    around_too  ///< a stack that the side after them has is not gone, and one that the side before them has is not new
-  };
-
-  /// `present`: zeros for each unit, and zeros again when this ends: of many sides each has few.
-  OneSided(const Comparison& c, const RowUnion& rows, std::size_t s, Look look, std::vector<std::uint8_t>& present)
-      : c_(c), rows_(rows), s_(s), present_(present) {
-    mark(s, kBefore);
-    mark(s + 1, kAfter);
-    if (look == Look::at_both) return;
-    if (s > 0) mark(s - 1, kEarlier);
-    if (s + 2 < c.sides.size()) mark(s + 2, kLater);
-  }
-  OneSided(const OneSided&) = delete;
-  OneSided& operator=(const OneSided&) = delete;
-  ~OneSided() {
-    for (const std::size_t side : marked_) {
-      for (const std::uint32_t u : c_.unit_of_entry[side]) present_[rows_.find(u)] = 0;
-    }
-  }
-
-  /// Of one of the two sides.
-  std::vector<BuildPair::Left> entries(std::size_t side) const {
-    std::vector<BuildPair::Left> out;
-    for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry) {
-      const std::uint32_t row = row_of(side, entry);
-      if (is_one_sided(row, side != s_)) out.push_back({row, entry});
-    }
-    return out;
-  }
-
-  std::vector<BuildPair::Left> all(std::size_t side) const {
-    std::vector<BuildPair::Left> out;
-    for (std::uint32_t entry = 0; entry < c_.sides[side].stack.size(); ++entry)
-      out.push_back({row_of(side, entry), entry});
-    return out;
-  }
-
-  LeftOver left() const {
-    LeftOver left;
-    for (const BuildPair::Left& one : entries(s_)) left.before.push_back(one.entry);
-    for (const BuildPair::Left& one : entries(s_ + 1)) left.after.push_back(one.entry);
-    return left;
-  }
-
- private:
-  static constexpr unsigned kBefore = 1, kAfter = 2, kEarlier = 4, kLater = 8;
-
-  void mark(std::size_t side, unsigned as) {
-    marked_.push_back(side);
-    for (const std::uint32_t u : c_.unit_of_entry[side]) present_[rows_.find(u)] |= static_cast<std::uint8_t>(as);
-  }
-  std::uint32_t row_of(std::size_t side, std::uint32_t entry) const {
-    return rows_.find(c_.unit_of_entry[side][entry]);
-  }
-  bool is_one_sided(std::uint32_t row, bool after) const {
-    return after ? (present_[row] & (kBefore | kAfter | kEarlier)) == kAfter
-                 : (present_[row] & (kBefore | kAfter | kLater)) == kBefore;
-  }
-
-  const Comparison& c_;
-  const RowUnion& rows_;
-  std::size_t s_;
-  std::vector<std::uint8_t>& present_;
-  std::vector<std::size_t> marked_;
+/// Which entries of two consecutive sides are looked at.
+enum class Which : std::uint8_t {
+  all,
+  one_sided,          ///< of rows that only one of the two has
+  one_sided_for_good  ///< a stack that the side after them has is not gone, and one that the side before has is not new
 };
+using Entries = std::array<std::vector<BuildPair::Left>, 2>;
+
+/// Entries of sides `s` and `s` + 1. `present`: zeros for each unit, and zeros again afterwards: of many sides each has
+/// few.
+Entries entries_of(const Comparison& c, const RowUnion& rows, std::size_t s, Which which,
+                   std::vector<std::uint8_t>& present) {
+  constexpr std::array<unsigned, 2> kOthers{0b1100, 0b0011};  // bits of the sides s - 1 to s + 2
+  const std::size_t around = which == Which::one_sided_for_good ? 1 : 0;
+  const auto each_side = [&](auto body) {
+    for (std::size_t side = s - std::min(s, around); side < std::min(s + 2 + around, c.sides.size()); ++side) {
+      for (const std::uint32_t unit : c.unit_of_entry[side]) body(present[rows.find(unit)], 1U << (side + 1 - s));
+    }
+  };
+  each_side([](std::uint8_t& of_row, unsigned bit) { of_row |= static_cast<std::uint8_t>(bit); });
+  Entries out;
+  for (std::size_t at = 0; at < 2; ++at) {
+    const std::vector<std::uint32_t>& units = c.unit_of_entry[s + at];
+    for (std::uint32_t entry = 0; entry < units.size(); ++entry) {
+      const std::uint32_t row = rows.find(units[entry]);
+      if (which == Which::all || (present[row] & kOthers.at(at)) == 0) out.at(at).push_back({row, entry});
+    }
+  }
+  each_side([](std::uint8_t& of_row, unsigned) { of_row = 0; });
+  return out;
+}
 
 /// Changes the identity of stacks that hold one of the frames. `of_frame`: zeros, and zeros again afterwards: of many
 /// sides that share a dictionary each uses little of it.
@@ -126,9 +87,11 @@ std::vector<std::uint8_t> find_rebuilt(const Comparison& c, const RowUnion& rows
   for_each_parallel(kShares, entries, [&](std::size_t share) {
     std::vector<std::uint8_t> present(c.unit_count(), 0);
     for (std::size_t s = pairs * share / kShares; s < pairs * (share + 1) / kShares; ++s) {
-      const OneSided one_sided(c, rows, s, OneSided::Look::around_too, present);
-      rebuilt[s] = static_cast<std::uint8_t>(
-          estimate(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], one_sided.left()).kind());
+      LeftOver left;
+      const Entries apart = entries_of(c, rows, s, Which::one_sided_for_good, present);
+      for (const BuildPair::Left& one : apart[0]) left.before.push_back(one.entry);
+      for (const BuildPair::Left& one : apart[1]) left.after.push_back(one.entry);
+      rebuilt[s] = static_cast<std::uint8_t>(estimate(c.sides[s], c.sides[s + 1], facts[s], facts[s + 1], left).kind());
     }
   });
   return rebuilt;
@@ -168,12 +131,13 @@ void Rebuilds::match(Comparison& c) {
     if (!pairs_[s].pair) continue;
     const std::array<std::size_t, 2>& sides = pairs_[s].sides;
     BuildPair& pair = *pairs_[s].pair;
+    const std::size_t first = sides[0] - s, second = sides[1] - s;
     if (!pair.lines_tell()) {
-      const OneSided all(c, rows, s, OneSided::Look::at_both, present);
-      pair.join_again(all.all(sides[0]), all.all(sides[1]), rows);
+      const Entries all = entries_of(c, rows, s, Which::all, present);
+      pair.join_again(all.at(first), all.at(second), rows);
     }
-    const OneSided apart(c, rows, s, OneSided::Look::at_both, present);
-    pair.join(apart.entries(sides[0]), apart.entries(sides[1]), rows);
+    const Entries apart = entries_of(c, rows, s, Which::one_sided, present);
+    pair.join(apart.at(first), apart.at(second), rows);
     merge_by_objects(c, sides, pair, rows);
     c.possible_pairs += pair.possible();
     for (BuildPair::Renamed& one : pair.renamed()) {

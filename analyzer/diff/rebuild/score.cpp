@@ -16,17 +16,13 @@ constexpr double kOtherNumber = -2.80;   // 0.03
 
 constexpr double kMostGrown = 0.25;  // of the smaller size
 constexpr double kFew = 2;           // objects: as many more or less say little
-constexpr double kSame = 0.12;       // of the logarithm of the number of objects: two runs of one program
-constexpr double kNearly = 0.25;     // the same
-constexpr double kFarOff = 1.3;      // above e^kNearly, so that no case below needs the logarithm
+constexpr double kSame = 1.13;       // times as many objects: two runs of one program
+constexpr double kNearly = 1.28;     // the same
 
 }  // namespace
 
 double weight_of_number(double before, double after) {
-  const double ratio = (after + kFew) / (before + kFew);
-  // Most are far from all bounds: they need no logarithm.
-  if (ratio > kFarOff || ratio * kFarOff < 1) return kOtherNumber;
-  const double times = std::abs(std::log(ratio));
+  const double times = (std::max(before, after) + kFew) / (std::min(before, after) + kFew);
   return times <= kSame ? kAsMany : times <= kNearly ? kNearlyAsMany : kOtherNumber;
 }
 
@@ -39,6 +35,7 @@ double weight_of_objects(const Held& before, const Held& after, bool of_sites) {
 }
 
 double weight_of_sizes(std::span<const std::int64_t> before, std::span<const std::int64_t> after) {
+  if (before.empty() || after.empty()) return 0;
   const auto any_common = [&](std::int64_t more) {
     return std::any_of(before.begin(), before.end(),
                        [&](std::int64_t size) { return std::binary_search(after.begin(), after.end(), size + more); });

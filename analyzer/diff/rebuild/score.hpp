@@ -1,9 +1,31 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace snapdiff::diff::rebuild {
+
+inline constexpr double kEnough = 6;              ///< nats: of e^6 = 400 such answers one is wrong
+inline constexpr double kAlike = 0.6;             ///< least similarity, 0 to 1, of two functions and of two stacks
+inline constexpr std::size_t kMostCompared = 96;  ///< that are compared each with each: the heaviest
+
+/// The best counterpart, by its similarity, and how much better it is than the best one of another row.
+struct Best {
+  std::size_t other = std::numeric_limits<std::size_t>::max(), row = other;
+  double score = 0, second = 0;
+
+  void offer(std::size_t candidate, std::size_t its_row, double like) {
+    if (row != its_row) second = std::max(second, std::min(like, score));
+    if (like <= score) return;
+    score = like;
+    row = its_row;
+    other = candidate;
+  }
+  bool is_clear(double margin) const { return score >= kAlike && score - second >= margin; }
+};
 
 /// Bytes and objects that one side holds in a row; 0 where the side does not have the row.
 struct Held {
@@ -23,7 +45,7 @@ double weight_of_objects(const Held& before, const Held& after, bool of_sites);
 
 /// The same of numbers of objects alone; of none on one side, as few there.
 double weight_of_number(double before, double after);
-/// The same of the sizes of the objects of two sites, each ascending and not empty.
+/// The same of the sizes of the objects of two sites, each ascending; 0 without one.
 double weight_of_sizes(std::span<const std::int64_t> before, std::span<const std::int64_t> after);
 
 /// How much it says for two lines of one function that they are the same, beside their objects.
@@ -31,13 +53,11 @@ struct SiteWeights {
   double none;    ///< two lines
   double calls;   ///< that call a function in common
   double next;    ///< times the share of the functions that they call
-  double deep;    ///< the same, with what these call and where the stacks end
-  double way;     ///< both allocate, times the share of the functions through which they do
-  double moved;   ///< by as many lines as the functions above and below
-  double beside;  ///< two pairs that moved by as many lines
+  double deep;    ///< the same, with what these call
+  double stays;   ///< an equal line
+  double beside;  ///< two neighbouring pairs that moved by as many lines
 };
-inline constexpr SiteWeights kSites{1.6, 2.4, 2.4, 1.2, 0.8, 4, 1.6};
-inline constexpr double kMostOfRuns = 8;    ///< nats: more runs of functions say no more
-inline constexpr double kOutOfOrder = 4.8;  ///< nats: lines that changed their order
+inline constexpr SiteWeights kSites{1.6, 2.4, 2.4, 1.2, 1, 1.6};
+inline constexpr double kMostOfRuns = 8;  ///< nats: more runs of functions say no more
 
 }  // namespace snapdiff::diff::rebuild

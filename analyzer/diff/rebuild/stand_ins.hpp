@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analyzer/diff/rebuild/code.hpp"
-#include "analyzer/diff/rebuild/function_map.hpp"
+#include "analyzer/diff/rebuild/functions.hpp"
 
 namespace snapdiff::diff::rebuild {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/diff/comparison.hpp"
-#include "analyzer/diff/rebuild/function_map.hpp"
-#include "analyzer/diff/rebuild/line_map.hpp"
+#include "analyzer/diff/rebuild/functions.hpp"
+#include "analyzer/diff/rebuild/lines.hpp"
 #include "analyzer/diff/rebuild/score.hpp"
 #include "unit/analyzer/diff/diff_support.hpp"
 
@@ -43,6 +43,37 @@ struct Builds {
   diff::Comparison comparison;
   Code a, b;
   FunctionMap map;
+};
+
+/// The lines of `run` in two builds.
+struct Sites : Builds {
+  Sites(std::string_view before, std::string_view after) : Builds(before, after) {
+    std::vector<std::uint32_t> itself;
+    for (std::uint32_t f = 0; f < b.functions.size(); ++f) itself.push_back(map.before[f] == kNone ? kNone : f);
+    const std::vector<std::uint32_t> none_a(a.functions.size(), kNone), none_b(itself.size(), kNone);
+    const std::vector<std::uint8_t> ignored(itself.size(), 0);
+    in_a.walk_all({map.after, none_a}, ignored, true);
+    in_b.walk_all({itself, none_b}, ignored, true);
+    for (Positions* positions : {&in_a, &in_b}) {
+      positions->find_runs(3, std::vector<std::uint64_t>(itself.size(), 1));
+      positions->gather({});
+    }
+    lines = map_lines(in_a, in_b, itself.size());
+  }
+  /// The line of `run` now that was the line `before`; 0 without one.
+  std::int32_t line_of(std::int32_t before) const {
+    const std::uint32_t run = find(b, "run");
+    for (std::uint32_t p = 0; p < in_a.all.size(); ++p) {
+      if (in_a.all[p].function != run || in_a.all[p].lines.front() != before) continue;
+      for (std::uint32_t q = 0; q < in_b.all.size(); ++q) {
+        if (lines.after[q] == lines.before[p]) return in_b.all[q].lines.front();
+      }
+    }
+    return 0;
+  }
+
+  Positions in_a{a}, in_b{b};
+  LineMap lines;
 };
 
 }  // namespace
@@ -92,31 +123,31 @@ TEST_CASE("functions: a closure without a name goes with the function that it is
 }
 
 TEST_CASE("sites: lines keep their order, and a new one has no counterpart") {
-  const Builds builds("main@m.cc:1;run@r.cc:10;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:14;get@p.cc:6 400 4\n",
-                      "main@m.cc:1;run@r.cc:13;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:15;more@p.cc:9 70 1\n"
-                      "main@m.cc:1;run@r.cc:18;get@p.cc:6 400 4\n");
-  std::vector<std::uint32_t> itself;
-  for (std::uint32_t f = 0; f < builds.b.functions.size(); ++f)
-    itself.push_back(builds.map.before[f] == kNone ? kNone : f);
-  const std::vector<std::uint32_t> none_a(builds.a.functions.size(), kNone), none_b(itself.size(), kNone);
-  Positions in_a(builds.a, builds.map.after, none_a), in_b(builds.b, itself, none_b);
-  for (Positions* positions : {&in_a, &in_b}) {
-    positions->ignore_lines(std::vector<std::uint8_t>(itself.size(), 0));
-    positions->gather();
-  }
-  const LineMap lines = map_lines(in_a, in_b, itself.size(), builds.b);
-  const std::uint32_t run = Builds::find(builds.b, "run");
-  const auto line_of = [&](std::int32_t before) -> std::int32_t {
-    for (std::uint32_t p = 0; p < in_a.all.size(); ++p) {
-      if (in_a.all[p].function != run || in_a.all[p].line != before) continue;
-      for (std::uint32_t q = 0; q < in_b.all.size(); ++q) {
-        if (lines.after[q] == lines.before[p]) return in_b.all[q].line;
-      }
-    }
-    return 0;
-  };
-  CHECK(line_of(10) == 13);
-  CHECK(line_of(14) == 18);
+  const Sites sites("main@m.cc:1;run@r.cc:10;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:14;get@p.cc:6 400 4\n",
+                    "main@m.cc:1;run@r.cc:13;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:15;more@p.cc:9 70 1\n"
+                    "main@m.cc:1;run@r.cc:18;get@p.cc:6 400 4\n");
+  CHECK(sites.line_of(10) == 13);
+  CHECK(sites.line_of(14) == 18);
+}
+
+TEST_CASE("sites: neighbours that call other functions may change places, a line between them stays") {
+  const std::string keep = "main@m.cc:1;run@r.cc:30;keep@k.cc:4 50 5\n";
+  const Sites sites(keep + "main@m.cc:1;run@r.cc:10;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:14;get@p.cc:6 400 4\n",
+                    keep + "main@m.cc:1;run@r.cc:11;get@p.cc:6 400 4\nmain@m.cc:1;run@r.cc:15;put@p.cc:2 900 9\n");
+  CHECK(sites.line_of(10) == 15);
+  CHECK(sites.line_of(14) == 11);
+  CHECK(sites.line_of(30) == 30);
+}
+
+TEST_CASE("sites: what is left over may have moved anywhere") {
+  const Sites sites(
+      "main@m.cc:1;run@r.cc:10;put@p.cc:2 900 9\nmain@m.cc:1;run@r.cc:14;get@p.cc:6 400 4\n"
+      "main@m.cc:1;run@r.cc:16;keep@k.cc:4 50 5\n",
+      "main@m.cc:1;run@r.cc:10;get@p.cc:6 400 4\nmain@m.cc:1;run@r.cc:12;keep@k.cc:4 50 5\n"
+      "main@m.cc:1;run@r.cc:20;put@p.cc:2 900 9\n");
+  CHECK(sites.line_of(10) == 20);
+  CHECK(sites.line_of(14) == 10);
+  CHECK(sites.line_of(16) == 12);
 }
 
 TEST_CASE("stacks: one of the library alone is the same where its functions are, at whatever lines") {

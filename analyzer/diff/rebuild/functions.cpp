@@ -1,0 +1,313 @@
+#include "analyzer/diff/rebuild/functions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/diff/rebuild/score.hpp"
+#include "snapdiff/hash.hpp"
+
+namespace snapdiff::diff::rebuild {
+namespace {
+
+constexpr double kMargin = 0.08;                             // the best counterpart beats the second by this much
+constexpr double kAlikeInNothing = kAlike - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
+constexpr int kRounds = 6;                                   // what is found helps to find more
+constexpr std::ptrdiff_t kNeighbours = 2;                    // callers and callees of a function without a like name
+constexpr std::size_t kMostOfKey = 256;          // functions of a side with one thing in common: the heaviest
+constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
+constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
+
+std::string_view end_of_path(std::string_view path, int parts) {
+  std::size_t at = path.size();
+  for (int i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) at = path.find_last_of("/\\", at - 1);
+  return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
+}
+
+/// What is taken for the name of a function.
+struct Sense {
+  std::string_view Function::*text;
+  int file_parts = 0;           ///< of its path, from the end, are part of it
+  bool says_something = false;  ///< short names do not count
+};
+
+/// Matches functions that alone on their side have a name in the given sense.
+void match_unique(const Code& before, const Code& after, const Sense& sense, FunctionMap& map) {
+  struct Bearers {
+    std::array<std::uint32_t, 2> function{kNone, kNone};
+    bool several = false;
+  };
+  std::unordered_map<Hash128, Bearers> all;
+  const auto add = [&](const Code& code, const std::vector<std::uint32_t>& mapped, std::size_t side) {
+    for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
+      const std::string_view text = code.functions[f].*sense.text;
+      const bool by_last = sense.text == &Function::last && code.functions[f].is_numbered;
+      if (mapped[f] != kNone || text.empty() || by_last || (sense.says_something && text.size() <= 3)) continue;
+      const std::string_view file = code.functions[f].file;
+      const std::uint64_t of_file = sense.file_parts > 0 ? hash_bytes(end_of_path(file, sense.file_parts)).low : 0;
+      Bearers& bearers = all[hash_bytes(text, of_file)];
+      bearers.several = bearers.several || bearers.function[side] != kNone;
+      bearers.function[side] = f;
+    }
+  };
+  add(before, map.after, 0);
+  add(after, map.before, 1);
+  for (const auto& [name, bearers] : all) {
+    const auto [a, b] = bearers.function;
+    if (!bearers.several && a != kNone && b != kNone) map.match(a, b);
+  }
+}
+
+bool is_fixed(std::uint32_t neighbour) { return neighbour == kAllocates || neighbour == kRoot; }
+
+using Shares = std::vector<std::pair<std::uint32_t, double>>;
+
+/// Who calls a function and whom it calls, with shares of its bytes; by function.
+struct Neighbours {
+  Shares callers, callees;
+  double bytes = 0;
+
+  std::ptrdiff_t count() const {
+    const auto of = [](const Shares& edges) {
+      return std::count_if(edges.begin(), edges.end(), [](const auto& edge) { return !is_fixed(edge.first); });
+    };
+    return of(callers) + of(callees);
+  }
+};
+
+std::vector<Neighbours> neighbours_of(const Code& code) {
+  struct Edge {
+    std::uint64_t ends = 0;
+    double weight = 0;
+  };
+  std::vector<Neighbours> out(code.functions.size());
+  std::vector<Edge> edges, recent(1U << 12U);  // most edges repeat one of the last thousands
+  std::vector<FrameId> scratch;
+  const auto add = [&](std::uint32_t caller, std::uint32_t callee, double weight) {
+    const std::uint64_t ends = std::uint64_t{caller} << 32U | callee;
+    Edge& last = recent[mix64(ends) % recent.size()];
+    if (last.ends != ends) edges.push_back(std::exchange(last, {ends, 0}));
+    last.weight += weight;
+  };
+  for (std::size_t entry = 0; entry < code.side().stack.size(); ++entry) {
+    const double weight = std::abs(static_cast<double>(code.side().value[entry])) + 1;
+    std::uint32_t callee = kAllocates;
+    for (const FrameId frame : code.frames(entry, scratch)) {
+      const std::uint32_t own = code.function[index_of(frame)];
+      add(own, callee, weight);
+      out[own].bytes += weight;
+      callee = own;
+    }
+    if (callee != kAllocates) add(kRoot, callee, weight);
+  }
+  edges.insert(edges.end(), recent.begin(), recent.end());
+  std::sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) { return x.ends < y.ends; });
+  const auto put = [](Shares& shares, std::uint32_t function, double weight) {
+    if (shares.empty() || shares.back().first != function) shares.emplace_back(function, 0);
+    shares.back().second += weight;
+  };
+  for (const auto& [ends, weight] : edges) {
+    const auto caller = static_cast<std::uint32_t>(ends >> 32U), callee = static_cast<std::uint32_t>(ends);
+    if (weight == 0) continue;  // a place of `recent` that nothing was in
+    if (caller != kRoot) put(out[caller].callees, callee, weight);
+    if (callee != kAllocates) put(out[callee].callers, caller, weight);
+  }
+  for (Neighbours& one : out) {
+    for (Shares* shares : {&one.callers, &one.callees}) {
+      double sum = 0;
+      for (const auto& [function, bytes] : *shares) sum += bytes;
+      for (auto& [function, bytes] : *shares) bytes /= sum;
+    }
+  }
+  return out;
+}
+
+/// The callers or callees of a function that have a counterpart, as functions of the second side; ascending.
+struct Known {
+  Shares shares;
+  double open = 0;  ///< share of the others
+
+  Known(const Shares& edges, const std::vector<std::uint32_t>& numbers) {
+    for (const auto& [function, share] : edges) {
+      const std::uint32_t number = is_fixed(function) ? function : numbers[function];
+      if (number == kNone)
+        open += share;
+      else
+        shares.emplace_back(number, share);
+    }
+    std::sort(shares.begin(), shares.end());
+  }
+  /// The share that both have in common. Functions without a counterpart yet count half.
+  double in_common(const Known& other) const {
+    double common = 0.5 * std::min(open, other.open);
+    for (auto i = shares.begin(), j = other.shares.begin(); i != shares.end() && j != other.shares.end();) {
+      if (i->first == j->first) common += std::min(i->second, j->second);
+      const bool forward = i->first <= j->first;
+      if (j->first <= i->first) ++j;
+      if (forward) ++i;
+    }
+    return common;
+  }
+};
+
+/// A function without a counterpart.
+struct Open {
+  std::uint32_t function;
+  Known callers, callees;
+  std::uint64_t file;               ///< hash of its name
+  std::vector<std::uint64_t> keys;  ///< of what two functions have in common that are compared
+};
+
+/// Each two neighbouring letters of the last part of each name.
+std::vector<std::vector<std::uint16_t>> letters_of(const Code& code, const std::vector<std::uint32_t>& mapped) {
+  constexpr std::size_t kMostLetters = 256;
+  std::vector<std::vector<std::uint16_t>> out(code.functions.size());
+  for (std::size_t f = 0; f < out.size(); ++f) {
+    if (mapped[f] != kNone) continue;
+    const std::string_view name = code.functions[f].last.substr(0, kMostLetters);
+    for (std::size_t i = 0; i + 1 < name.size(); ++i)
+      out[f].push_back(static_cast<std::uint16_t>(static_cast<unsigned char>(name[i]) << 8U |
+                                                  static_cast<unsigned char>(name[i + 1])));
+    std::sort(out[f].begin(), out[f].end());
+  }
+  return out;
+}
+
+/// Dice's coefficient.
+double likeness(const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b) {
+  std::size_t both = 0;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    both += *i == *j ? 1U : 0U;
+    const bool forward = *i <= *j;
+    if (*j <= *i) ++j;
+    if (forward) ++i;
+  }
+  return 2.0 * static_cast<double>(both) / static_cast<double>(std::max<std::size_t>(1, a.size() + b.size()));
+}
+
+class Structure {
+ public:
+  Structure(const Code& before, const Code& after, FunctionMap& map)
+      : a_(before),
+        b_(after),
+        map_(map),
+        in_a_(neighbours_of(before)),
+        in_b_(neighbours_of(after)),
+        letters_a_(letters_of(before, map.after)),
+        letters_b_(letters_of(after, map.before)) {}
+
+  /// Compares those that have a caller, a callee, a file or a name in common, and the heaviest of all.
+  bool match_round() {
+    std::vector<std::uint32_t> itself(map_.before.size());
+    for (std::uint32_t g = 0; g < itself.size(); ++g) itself[g] = map_.before[g] == kNone ? kNone : g;
+    const std::vector<Open> open_a = open(a_, map_.after, in_a_), open_b = open(b_, itself, in_b_);
+    std::unordered_map<std::uint64_t, std::array<std::vector<std::uint32_t>, 2>> having;
+    for (const std::vector<Open>* side : {&open_a, &open_b}) {
+      for (std::uint32_t i = 0; i < side->size(); ++i) {
+        for (const std::uint64_t key : (*side)[i].keys) {
+          std::vector<std::uint32_t>& of_key = having[key][side == &open_b ? 1 : 0];
+          if (of_key.size() < kMostOfKey) of_key.push_back(i);
+        }
+      }
+    }
+    std::vector<Best> of_a(open_a.size()), of_b(open_b.size());
+    std::vector<std::uint32_t> compared(open_b.size(), kNone);  // with which one last
+    for (std::uint32_t i = 0; i < of_a.size(); ++i) {
+      for (const std::uint64_t key : open_a[i].keys) {
+        const auto& [here, there] = having[key];
+        if (here.back() < i) continue;  // of so many it is not among the heaviest
+        for (const std::uint32_t j : there) {
+          if (std::exchange(compared[j], i) == i) continue;
+          const double s = score(open_a[i], open_b[j]);
+          of_a[i].offer(j, j, s);
+          of_b[j].offer(i, i, s);
+        }
+      }
+    }
+    bool any = false;
+    for (std::uint32_t i = 0; i < of_a.size(); ++i) {
+      if (!of_a[i].is_clear(kMargin)) continue;
+      const Best& back = of_b[of_a[i].other];
+      if (back.other != i || !back.is_clear(kMargin)) continue;
+      map_.match(open_a[i].function, open_b[of_a[i].other].function);
+      any = true;
+    }
+    return any;
+  }
+
+ private:
+  /// Functions without counterpart, the heaviest first. The line that calls a numbered closure says which one it is.
+  static std::vector<Open> open(const Code& code, const std::vector<std::uint32_t>& numbers,
+                                const std::vector<Neighbours>& all) {
+    std::vector<std::uint32_t> functions;
+    for (std::uint32_t f = 0; f < numbers.size(); ++f) {
+      if (numbers[f] == kNone && all[f].bytes > 0 && !code.functions[f].is_numbered) functions.push_back(f);
+    }
+    std::sort(functions.begin(), functions.end(), [&](std::uint32_t x, std::uint32_t y) {
+      const Function &f = code.functions[x], &g = code.functions[y];
+      return std::tie(all[y].bytes, f.name, f.file, x) < std::tie(all[x].bytes, g.name, g.file, y);
+    });
+    std::vector<Open> out;
+    for (const std::uint32_t f : functions) {
+      const std::uint64_t file = hash_bytes(end_of_path(code.functions[f].file, 1)).low;
+      Open& one = out.emplace_back(
+          Open{f, Known(all[f].callers, numbers), Known(all[f].callees, numbers), file, {0, mix64(file + 1)}});
+      one.keys.push_back(hash_bytes(code.functions[f].last, 1).low);
+      for (const auto& [caller, share] : one.callers.shares) one.keys.push_back(mix64(caller + 2ULL));
+      for (const auto& [callee, share] : one.callees.shares) one.keys.push_back(mix64(~std::uint64_t{callee}));
+    }
+    return out;
+  }
+
+  /// How alike two functions are, 0 to 1; 0 for less than kAlikeInNothing.
+  double score(const Open& of_a, const Open& of_b) const {
+    const std::uint32_t f = of_a.function, g = of_b.function;
+    const Neighbours &x = in_a_[f], &y = in_b_[g];
+    const bool same_file = of_a.file == of_b.file;
+    const double callers = of_a.callers.in_common(of_b.callers), callees = of_a.callees.in_common(of_b.callees);
+    const double ratio = std::min(x.bytes, y.bytes) / std::max(x.bytes, y.bytes);
+    const bool nameless = a_.functions[f].name.empty();
+    if (nameless != b_.functions[g].name.empty()) return 0;
+    if (nameless) return 0.4 * callers + 0.35 * callees + 0.1 * ratio + (same_file ? 0.15 : 0);
+    const double rest = 0.3 * callers + 0.3 * callees + 0.1 * ratio + (same_file ? 0.05 : 0);
+    if (rest + 0.25 < kAlikeInNothing) return 0;
+    const double name = likeness(letters_a_[f], letters_b_[g]);
+    // Another name altogether: only where there is much around it, and all of that the same. A function that came with
+    // one caller and one callee may as well be new, and so may one that allocates for one caller.
+    const bool known = std::min(x.count(), y.count()) >= kNeighbours && std::min(callers, callees) >= 0.7;
+    return name >= 0.3 || known ? rest + 0.25 * name : 0;
+  }
+
+  const Code& a_;
+  const Code& b_;
+  FunctionMap& map_;
+  std::vector<Neighbours> in_a_, in_b_;
+  std::vector<std::vector<std::uint16_t>> letters_a_, letters_b_;
+};
+
+}  // namespace
+
+FunctionMap map_functions(const Code& before, const Code& after) {
+  FunctionMap map;
+  map.after.assign(before.functions.size(), kNone);
+  map.before.assign(after.functions.size(), kNone);
+  for (const Sense& sense : {Sense{&Function::plain, std::numeric_limits<int>::max()}, Sense{&Function::plain, 1},
+                             Sense{&Function::plain}, Sense{&Function::last, 1}, Sense{&Function::last, 0, true}})
+    match_unique(before, after, sense, map);
+  const auto is_open = [](const std::vector<std::uint32_t>& mapped) {
+    return std::find(mapped.begin(), mapped.end(), kNone) != mapped.end();
+  };
+  if (!is_open(map.after) || !is_open(map.before)) return map;
+  Structure structure(before, after, map);
+  for (int round = 0; round < kRounds && structure.match_round(); ++round) {
+  }
+  return map;
+}
+
+}  // namespace snapdiff::diff::rebuild
