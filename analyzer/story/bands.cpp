@@ -11,7 +11,6 @@ namespace snapdiff::story {
 namespace {
 
 constexpr std::size_t kMostCulpritBands = 3;  // a plot with more layers can't be read
-constexpr std::size_t kMostOtherBands = 1;    // freed, passing
 
 Prose passing_name(const Passing& passing) {
   Writer out;
@@ -39,22 +38,20 @@ std::vector<Band> bands_of(const GrowthReport& report, const Story& story) {
     }
     return sums;
   };
-  std::vector<Band> grown, freed, passing;
-  for (std::size_t i = 0; i < story.culprits.size() && i < kMostCulpritBands; ++i) {
-    const Culprit& culprit = story.culprits[i];
-    grown.push_back({Band::Kind::culprit, i, culprit.text.name, {}, sum_of(culprit.rows)});
+  std::vector<Band> out;
+  const auto add = [&](Band::Kind kind, std::size_t number, Prose name, Prose note, const auto& rows) {
+    out.push_back({kind, number, std::move(name), std::move(note), sum_of(rows)});
+  };
+  // A row belongs to the first that takes it; the heaviest culprit lies on top of the others.
+  const std::size_t culprits = std::min(story.culprits.size(), kMostCulpritBands);
+  for (std::size_t i = 0; i < culprits; ++i)
+    add(Band::Kind::culprit, i, story.culprits[i].text.name, {}, story.culprits[i].rows);
+  if (!story.freed.empty()) add(Band::Kind::freed, 0, story.freed[0].text.name, {}, story.freed[0].rows);
+  std::reverse(out.begin(), out.end());
+  if (!story.passing.empty()) {
+    const Passing& found = story.passing.front();
+    add(Band::Kind::passing, 0, passing_name(found), passing_note(report, story, found), found.rows);
   }
-  for (std::size_t i = 0; i < story.freed.size() && i < kMostOtherBands; ++i)
-    freed.push_back({Band::Kind::freed, i, story.freed[i].text.name, {}, sum_of(story.freed[i].rows)});
-  for (std::size_t i = 0; i < story.passing.size() && i < kMostOtherBands; ++i) {
-    const Passing& found = story.passing[i];
-    passing.push_back(
-        {Band::Kind::passing, i, passing_name(found), passing_note(report, story, found), sum_of(found.rows)});
-  }
-  std::reverse(grown.begin(), grown.end());
-  std::vector<Band> out = std::move(freed);
-  out.insert(out.end(), std::make_move_iterator(grown.begin()), std::make_move_iterator(grown.end()));
-  out.insert(out.end(), std::make_move_iterator(passing.begin()), std::make_move_iterator(passing.end()));
   std::erase_if(out, [](const Band& band) {
     return std::all_of(band.values.begin(), band.values.end(), [](std::int64_t v) { return v == 0; });
   });

@@ -84,6 +84,13 @@ bool is_function(const FrameView& frame, const FrameView& function) {
   return frame.function == function.function && frame.file == function.file;
 }
 
+void set_values(const SumJudge& judge, Culprit& culprit) {
+  for (const double value : judge.values(culprit.rows)) culprit.values.push_back(bounded(value));
+  culprit.steps = culprit.values.size() - 1;
+  for (std::size_t i = 1; i < culprit.values.size(); ++i)
+    culprit.rises += culprit.values[i] > culprit.values[i - 1] ? 1U : 0U;
+}
+
 Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   const GrowthReport& report = evidence.paths.report();
   Culprit out;
@@ -116,9 +123,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
   out.error = report.has_error ? std::sqrt(variance) : 0;
   if (report.has_error && std::isnan(report.total_error)) out.error = kUnknownError;
   set_path(report, heaviest, report.view->function(part.function), evidence.paths.functions(evidence.paths[path]), out);
-  for (const double value : evidence.judge.values(out.rows)) out.values.push_back(bounded(value));
-  out.steps = out.values.size() - 1;
-  for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;
+  set_values(evidence.judge, out);
   if (evidence.judge.has_series()) {
     out.verdict = evidence.paths.are_types() ? evidence.judge.judge_type(out.rows) : evidence.judge.judge(out.rows);
     if (!evidence.judge.is_judged()) out.verdict.word.clear();

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,20 +34,11 @@ std::vector<Verdict> judge_paths(const GrowthPaths& paths, const SumJudge& judge
     const bool judged = paths.are_types() ? paths[p].growth != 0 : range >= judge.floor() && range > 0;
     if (judged) wanted.emplace_back(range, p);
   }
-  if (wanted.size() > judge.most_judged()) {
-    const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(judge.most_judged());
-    std::nth_element(wanted.begin(), end, wanted.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
-    wanted.erase(end, wanted.end());
-  }
-  constexpr std::size_t kBlock = 1024;
-  for_each_parallel((wanted.size() + kBlock - 1) / kBlock, wanted.size(), [&](std::size_t block) {
-    for (std::size_t i = block * kBlock; i < std::min(wanted.size(), (block + 1) * kBlock); ++i) {
-      const std::uint32_t p = wanted[i].second;
-      const auto rows = paths.rows(paths[p]);
-      out[p] = paths.are_types() ? judge.judge_type(rows) : judge.judge(rows);
-    }
+  trend::keep_widest(wanted, judge.most_judged());
+  for_each_parallel(wanted.size(), paths.size(), [&](std::size_t i) {
+    const std::uint32_t p = wanted[i].second;
+    const auto rows = paths.rows(paths[p]);
+    out[p] = paths.are_types() ? judge.judge_type(rows) : judge.judge(rows);
   });
   // Beside what is GROWING, what rises may be a piece of it.
   if (std::none_of(out.begin(), out.end(), [](const Verdict& v) { return v.word == "GROWING"; }))
@@ -77,142 +67,71 @@ Weights weights_of(const GrowthPaths& paths, const std::vector<std::uint8_t>& ch
   return out;
 }
 
-/// A set of paths that may be one leak though none of them looks like one: what one function allocates, directly or
-/// for certain callers, over several threads, recursion depths, call sites.
-struct FunctionSum {
-  std::uint32_t function = 0;        ///< that all of them run through, or end in below the same callers
-  std::vector<std::uint32_t> paths;  ///< ascending
-  double current = 0;                ///< bytes at the end
-  std::uint64_t hash = 0;            ///< of the paths
-  std::vector<double> values;        ///< at each snapshot
-  Verdict verdict;
-};
-
 /// Nobody needs more; a hostile input has no more to give.
 constexpr std::size_t kMostSums = 20'000;
-/// Of all sums that are made at a time.
-constexpr std::size_t kRowsAtOnce = 4'000'000;
 
-/// Sets of two paths or more whose range is large together, each once.
-struct Sums {
-  std::vector<FunctionSum> all;
-  std::unordered_set<std::uint64_t> known;  ///< hashes of their paths
+/// Paths that may be one leak though none of them looks like one: what one function allocates over several threads,
+/// callers, recursion depths, call sites.
+struct FunctionSum {
+  std::vector<std::uint32_t> paths;  ///< ascending
+  double current = 0;                ///< bytes at the end
+  std::vector<double> values;        ///< at each snapshot; empty where they are not GROWING
+};
 
-  bool add(FunctionSum&& sum) {
-    const bool is_new = all.size() < kMostSums && known.insert(sum.hash).second;
-    if (is_new) all.push_back(std::move(sum));
-    return is_new;
+/// By function, where they are two paths or more whose range is large together. Equal sets are one.
+std::vector<FunctionSum> sums_of(const GrowthPaths& paths, const SumJudge& judge) {
+  std::vector<double> range(paths.size(), 0);
+  std::vector<std::vector<std::uint32_t>> through(paths.function_count());
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    for (const std::uint32_t row : paths.rows(paths[p])) range[p] += judge.range(row);
+    if (range[p] <= 0) continue;
+    for (const std::uint32_t function : paths.functions(paths[p])) through[function].push_back(p);
   }
-  /// Returns whether they are two or more, and large.
-  bool add(std::uint32_t function, const std::vector<std::uint32_t>& some, const GrowthPaths& paths,
-           const std::vector<double>& range, double floor) {
-    FunctionSum sum{function, some, 0, some.size(), {}, {}};
+  std::vector<FunctionSum> out;
+  std::unordered_set<std::uint64_t> known;  // hashes of their paths
+  for (std::vector<std::uint32_t>& some : through) {
+    FunctionSum sum;
+    std::uint64_t hash = some.size();
     double moved = 0;
     for (const std::uint32_t p : some) {
       moved += range[p];
       sum.current += paths[p].current;
-      sum.hash += mix64(p + 1);
+      hash += mix64(p + 1);
     }
-    if (some.size() < 2 || moved < floor) return false;
-    add(std::move(sum));
-    return true;
+    if (some.size() < 2 || moved < judge.floor() || out.size() == kMostSums || !known.insert(hash).second) continue;
+    sum.paths = std::move(some);
+    out.push_back(std::move(sum));
   }
-};
-
-/// Everything that ends in the same functions: the leaf first, then with its caller, and so on.
-void add_by_last_functions(const GrowthPaths& paths, const std::vector<double>& range, double floor, Sums& sums) {
-  struct Group {
-    std::vector<std::uint32_t> paths;
-    std::size_t depth = 0;
-  };
-  std::vector<Group> open(1);
-  for (std::uint32_t p = 0; p < paths.size(); ++p) {
-    if (range[p] > 0) open[0].paths.push_back(p);
-  }
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> next;
-  while (!open.empty() && sums.all.size() < kMostSums) {
-    const Group group = std::move(open.back());
-    open.pop_back();
-    next.clear();
-    for (const std::uint32_t p : group.paths) {
-      const auto functions = paths.functions(paths[p]);
-      if (group.depth < functions.size()) next[functions[functions.size() - 1 - group.depth]].push_back(p);
-    }
-    for (auto& [function, below] : next) {
-      if (sums.add(function, below, paths, range, floor)) open.push_back({std::move(below), group.depth + 1});
-    }
-  }
-}
-
-void add_by_function(const GrowthPaths& paths, const std::vector<double>& range, double floor, Sums& sums) {
-  std::vector<double> of_function(paths.function_count(), 0);
-  std::vector<std::vector<std::uint32_t>> through(paths.function_count());
-  const auto for_each = [&](const auto& visit) {
-    for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      if (range[p] <= 0) continue;
-      for (const std::uint32_t function : paths.functions(paths[p])) visit(p, function);
-    }
-  };
-  for_each([&](std::uint32_t p, std::uint32_t function) { of_function[function] += range[p]; });
-  for_each([&](std::uint32_t p, std::uint32_t function) {
-    if (of_function[function] >= floor) through[function].push_back(p);
-  });
-  for (std::uint32_t function = 0; function < through.size(); ++function)
-    sums.add(function, through[function], paths, range, floor);
+  return out;
 }
 
 /// The sums that are GROWING as a whole, the most specific (fewest bytes at the end) first. Only those that `is_wanted`
 /// are judged, which takes far longer than to ask; it is asked by several threads.
-std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
-                                      const std::function<bool(const FunctionSum&)>& is_wanted) {
-  std::vector<double> range(paths.size(), 0);
-  for (std::size_t p = 0; p < paths.size(); ++p) {
-    for (const std::uint32_t row : paths.rows(paths[p])) range[p] += judge.range(row);
-  }
-  Sums by_end, by_function;
-  for_each_parallel(2, paths.size(), [&](std::size_t i) {
-    i == 0 ? add_by_last_functions(paths, range, judge.floor(), by_end)
-           : add_by_function(paths, range, judge.floor(), by_function);
+template <class Wanted>
+std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge, Wanted is_wanted) {
+  std::vector<FunctionSum> sums = sums_of(paths, judge);
+  for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) {
+    if (!is_wanted(sums[i])) return;
+    const std::vector<std::uint32_t> rows = paths.rows(sums[i].paths);
+    std::vector<double> values = judge.values(rows);
+    if (judge.judge(rows, values).word == "GROWING") sums[i].values = std::move(values);
   });
-  for (FunctionSum& sum : by_function.all) by_end.add(std::move(sum));
-  std::vector<FunctionSum> sums = std::move(by_end.all);
-  std::vector<std::uint8_t> wanted(sums.size());
-  for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) { wanted[i] = is_wanted(sums[i]) ? 1 : 0; });
-  for (std::size_t i = 0; i < sums.size();) {
-    std::vector<std::size_t> chosen;
-    std::vector<std::vector<std::uint32_t>> rows;
-    for (std::size_t read = 0; i < sums.size() && read < kRowsAtOnce; ++i) {
-      if (wanted[i] == 0) continue;
-      chosen.push_back(i);
-      rows.push_back(paths.rows(sums[i].paths));
-      read += rows.back().size();
-    }
-    std::vector<std::vector<double>> values = judge.values_of(rows);
-    for_each_parallel(chosen.size(), chosen.size() * kParallelStacks, [&](std::size_t c) {
-      FunctionSum& sum = sums[chosen[c]];
-      sum.verdict = judge.judge(rows[c], values[c]);
-      if (sum.verdict.word == "GROWING") sum.values = std::move(values[c]);
-    });
-  }
-  std::erase_if(sums, [](const FunctionSum& sum) { return sum.verdict.word != "GROWING"; });
+  std::erase_if(sums, [](const FunctionSum& sum) { return sum.values.empty(); });
   std::sort(sums.begin(), sums.end(), [](const FunctionSum& a, const FunctionSum& b) {
-    if (a.current != b.current) return a.current < b.current;
-    return a.paths < b.paths;
+    return a.current != b.current ? a.current < b.current : a.paths < b.paths;
   });
   return sums;
 }
 
-/// The verdict of some paths of a sum: of most of them by what the others leave of it.
+/// The verdict of some paths of a sum, by what the others leave of it.
 Verdict judge_some(const GrowthPaths& paths, const SumJudge& judge, const FunctionSum& sum,
                    const std::vector<std::uint32_t>& some) {
-  const std::vector<std::uint32_t> rows = paths.rows(some);
-  if (2 * some.size() < sum.paths.size()) return judge.judge(rows);
   std::vector<std::uint32_t> others;
   std::set_difference(sum.paths.begin(), sum.paths.end(), some.begin(), some.end(), std::back_inserter(others));
   std::vector<double> values = sum.values;
   const std::vector<double> less = judge.values(paths.rows(others));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] -= less[i];
-  return judge.judge(rows, values);
+  return judge.judge(paths.rows(some), values);
 }
 
 /// Whether the sum also rises without its largest path: a leak comes in many pieces, a few steps of unlike things do

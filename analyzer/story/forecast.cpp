@@ -6,9 +6,8 @@ namespace snapdiff::story {
 
 Forecast forecast_of(const TrendReport& trend) {
   const GrowthReport& report = trend.series.overall;
-  std::vector<double> total, climbing(trend.series.steps.size(), 0);
-  for (const SeriesStep& step : trend.series.steps) total.push_back(static_cast<double>(step.total));
-  trend::Points points;
+  const std::vector<double> total = trend::totals_of(trend.series);
+  std::vector<double> climbing(total.size(), 0);
   bool any = false;
   for (const Culprit& culprit : report.story->culprits) {
     if (culprit.verdict.word != "GROWING" || culprit.values.size() != climbing.size()) continue;
@@ -16,10 +15,8 @@ Forecast forecast_of(const TrendReport& trend) {
     any = true;
   }
   if (!any && trend.whole.word == "GROWING") climbing = total;
-  points.values = climbing;
-  points.times = trend.axis.places;
-  points.error = trend::error_of_total(report);
-  return trend::forecast(climbing, total, trend::judge(points), static_cast<double>(*trend.limit));
+  const Verdict verdict = trend::judge({climbing, trend.axis.places, {}, {}, trend::error_of_total(report)});
+  return trend::forecast(climbing, total, verdict, static_cast<double>(*trend.limit));
 }
 
 }  // namespace snapdiff::story

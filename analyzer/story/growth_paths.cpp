@@ -23,27 +23,6 @@ std::uint64_t hash_of(std::span<const std::uint32_t> path) {
   return mix64(hash);
 }
 
-/// Rules out most paths that were not added, by looking at three of their functions only.
-class PathFilter {
- public:
-  void reserve(std::size_t expected) {
-    std::size_t bits = 1024;
-    while (bits < 4 * expected) bits *= 2;
-    bits_.assign(bits, false);
-  }
-  void add(std::span<const std::uint32_t> path) { bits_[place(path)] = true; }
-  bool may_hold(std::span<const std::uint32_t> path) const { return bits_[place(path)]; }
-
- private:
-  std::size_t place(std::span<const std::uint32_t> path) const {
-    std::uint64_t hash = path.size();
-    for (const std::size_t at : {path.size() - 1, path.size() / 2, path.size() / 4})
-      hash = (hash ^ path[at]) * 0x9e3779b97f4a7c15U;
-    return (hash >> 20U) & (bits_.size() - 1);
-  }
-  std::vector<bool> bits_;
-};
-
 /// Whether the row's value changed at all: at every snapshot of a series, else at both ends.
 bool is_changed(const GrowthReport& report, std::size_t row) {
   const Change& value = report.rows[row].value;
@@ -76,7 +55,6 @@ struct GrowthPaths::Parted {
   std::vector<std::uint32_t> changed;
   std::vector<Row> by_key;
   HashIndex table;  ///< of the paths of changed rows, by their number
-  PathFilter filter;
 };
 
 void GrowthPaths::part(const GrowthReport& report, Parted& out) {
@@ -167,9 +145,6 @@ void GrowthPaths::read_changed(Parted& parted, std::vector<std::uint32_t>& path_
     const std::uint32_t number = path_of_row[parted.changed[i]];
     return number == kNone ? 0 : number;
   });
-  if (parted.changed.size() == report_->rows.size()) return;
-  parted.filter.reserve(paths_.size());
-  for (const GrowthPath& path : paths_) parted.filter.add(functions(path));
 }
 
 /// Of what did not change only the bytes matter, unless it shares a path with what did.
@@ -190,7 +165,7 @@ void GrowthPaths::read_level(const Parted& parted, std::vector<std::uint32_t>& p
       if (changed || row == kNone) continue;
       report_->view->own_path(report_->stacks[key], path);
       if (path.empty()) continue;
-      if (parted.filter.may_hold(path)) path_of_row[row] = find(path);
+      path_of_row[row] = find(path);
       if (path_of_row[row] != kNone) continue;
       for (const std::uint32_t function : path) through[function] += peak;
     }

@@ -14,7 +14,6 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr std::size_t kMostShown = 5;
 constexpr double kOfForward = 0.9;          // of what a forward pass leaves: a function that may name it
 constexpr std::size_t kStacksOfAGraph = 3;  // so many stacks of one forward pass are not kept one by one
 
@@ -22,7 +21,12 @@ constexpr std::size_t kStacksOfAGraph = 3;  // so many stacks of one forward pas
 /// that is kept keeps all of it), everything else is split as growth is.
 class LeftParts {
  public:
-  explicit LeftParts(const GrowthPaths& paths) : paths_(paths), weights_(all_that_grew(paths)) {}
+  explicit LeftParts(const GrowthPaths& paths) : paths_(paths) {
+    for (const GrowthPath& path : paths.all()) {
+      weights_.weight.push_back(std::max(0.0, static_cast<double>(path.growth)));
+      weights_.all += weights_.weight.back();
+    }
+  }
 
   const Weights& weights() const { return weights_; }
 
@@ -50,16 +54,6 @@ class LeftParts {
   }
 
  private:
-  static Weights all_that_grew(const GrowthPaths& paths) {
-    Weights out;
-    out.weight.assign(paths.size(), 0);
-    for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      out.weight[p] = std::max(0.0, static_cast<double>(paths[p].growth));
-      out.all += out.weight[p];
-    }
-    return out;
-  }
-
   bool is_of_forward(std::uint32_t path) {
     const GrowthReport& report = paths_.report();
     const auto rows = paths_.rows(paths_[path]);
@@ -152,16 +146,6 @@ std::string_view loop_note(const GrowthReport& report) {
   return {};
 }
 
-void say_how(const GrowthReport& report, const GrowthReport& left, Story& story) {
-  std::vector<Prose> lines;
-  if (const std::string_view note = loop_note(report); !note.empty()) lines.push_back({{std::string(note), false}});
-  if (!story.culprits.empty()) {
-    lines.push_back(prose_of("leaked by iterations: ", value(left, left.total.growth()), " in ",
-                             amount_of(left.total_objects.growth(), "block")));
-  }
-  for (Prose& line : lines) story.also.push_back(std::move(line));
-}
-
 }  // namespace
 
 void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
@@ -180,14 +164,13 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   const bool each = loop_note(report).find(kEveryNth) == std::string_view::npos;
   double held = 0;
   for (const Part& part : parts.find()) {
-    if (story->culprits.size() == kMostShown || part.weight < kLeastShare * story->explained) break;
+    if (story->culprits.size() == kMostCulprits || part.weight < kLeastShare * story->explained) break;
     Culprit culprit = describe({paths, judge, explained}, part, story->explained);
     held += static_cast<double>(culprit.value.growth());
-    if (document::gravity(culprit.verdict.word) > document::gravity(story->verdict))
-      story->verdict = culprit.verdict.word;
     point_to(report, left, culprit);
     story->culprits.push_back(std::move(culprit));
   }
+  set_verdict(*story);
   story->judged = judge.is_judged() && !story->culprits.empty();
   story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
   put_into_words(report, &left_trend.axis, *story);
@@ -197,8 +180,13 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
     story->no_verdict.clear();
     story->headline = prose_of("No leak: ", value(report, report.total.current), " in use after each iteration");
   }
-  say_how(report, left, *story);
-  story->next = story->culprits.empty() ? Prose{} : story->next;
+  if (const std::string_view note = loop_note(report); !note.empty()) story->also.push_back(prose_of(note));
+  if (story->culprits.empty()) {
+    story->next.clear();
+  } else {
+    story->also.push_back(prose_of("leaked by iterations: ", value(left, left.total.growth()), " in ",
+                                   amount_of(left.total_objects.growth(), "block")));
+  }
   if (report.options.by == GroupBy::stack) story->bands = bands_of(report, *story);
   report.story = std::move(story);
 }

@@ -33,10 +33,8 @@ void tell_lives(const TrendReport& trend, Story& story) {
     for (const Life& life : trend.lives) {
       if (life.size() < kJudgedFrom) continue;
       ++lives;
-      trend::Points points;
-      points.values = std::span(values).subspan(life.first, life.size());
-      points.error = trend::error_of_total(*trend.all);
-      climbing += trend::climbs(trend::judge(points)) ? 1U : 0U;
+      const std::span<const double> part = std::span(values).subspan(life.first, life.size());
+      climbing += trend::climbs(trend::judge({part, {}, {}, {}, trend::error_of_total(*trend.all)})) ? 1U : 0U;
     }
     if (lives < 2) continue;
     culprit.text.spread = "grew in " + std::to_string(climbing) + " of " + std::to_string(lives) + " lives";

@@ -18,7 +18,6 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr std::size_t kMostCulprits = 5;
 constexpr double kEnough = 0.9;         // of what has to be explained
 constexpr std::size_t kMostOthers = 3;  // levelled, freed
 constexpr double kStays = 0.5;  // of a part's growth: less of it in all of its function moved there from elsewhere
@@ -77,15 +76,6 @@ std::vector<Culprit> describe_all(const Evidence& evidence, const Weights& weigh
   for_each_parallel(parts.size(), evidence.paths.size(),
                     [&](std::size_t i) { out[i] = describe(evidence, parts[i], whole); });
   return out;
-}
-
-/// Keeps the first that hold most of it, five at most.
-void keep_enough(std::vector<Culprit>& culprits, double all) {
-  double held = 0;
-  std::size_t kept = 0;
-  while (kept < culprits.size() && kept < kMostCulprits && held < kEnough * all)
-    held += static_cast<double>(culprits[kept++].growth());
-  culprits.resize(kept);
 }
 
 /// Growth in the second half of the series.
@@ -153,13 +143,6 @@ void allow_for_others(const Evidence& evidence, std::vector<Culprit>& culprits) 
   }
 }
 
-/// Exact growth below which nothing is said.
-double net_of(const std::vector<Culprit>& culprits) {
-  double sum = 0;
-  for (const Culprit& culprit : culprits) sum += static_cast<double>(culprit.growth());
-  return sum;
-}
-
 double growth_of(const GrowthPaths& paths, const Weights& weights) {
   double sum = 0;
   for (std::size_t p = 0; p < paths.size(); ++p) {
@@ -212,11 +195,11 @@ std::vector<std::uint32_t> fill(Story& story, const GrowthReport& report, const 
   });
   order(evidence, story.culprits);
   drop_small(evidence, story);
-  keep_enough(story.culprits, story.explained);
+  const double held = keep_enough(story.culprits, story.explained);
   if (evidence.judge.is_judged()) allow_for_others(evidence, story.culprits);
   const double all =
       story.judged ? story.explained + (evidence.paths.are_types() ? 0 : unnamed_growth(evidence.paths)) : grew;
-  story.covered = all > 0 ? std::min(1.0, net_of(story.culprits) / all) : 0;
+  story.covered = all > 0 ? std::min(1.0, held / all) : 0;
   const auto is_said = [&](const Culprit& c) {
     return std::any_of(story.culprits.begin(), story.culprits.end(), [&](const Culprit& culprit) {
       return !culprit.path.empty() && is_function(culprit.path.back(), c.path.back());
@@ -230,10 +213,7 @@ std::vector<std::uint32_t> fill(Story& story, const GrowthReport& report, const 
     if (explained.moved[p] != 0) moved.push_back(p);
   }
   for (const std::uint32_t p : moved) story.moved += evidence.paths[p].growth;
-  for (const Culprit& culprit : story.culprits) {
-    if (document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
-      story.verdict = culprit.verdict.word;
-  }
+  set_verdict(story);
   return moved;
 }
 
@@ -249,14 +229,6 @@ std::string common_path_of(const std::vector<const Culprit*>& culprits) {
     common = same;
   }
   return common == 0 ? std::string() : std::string(first[common - 1].function);
-}
-
-/// Rows of a report by something else than stacks are not those that the culprits were found in.
-void forget_rows(Story& story) {
-  for (std::vector<Culprit>* list : {&story.culprits, &story.levelled, &story.freed}) {
-    for (Culprit& culprit : *list) culprit.rows.clear();
-  }
-  for (Passing& passing : story.passing) passing.rows.clear();
 }
 
 /// Returns the rows that grew by what others of the same functions lost.
@@ -280,10 +252,7 @@ std::vector<std::uint32_t> tell_since(std::size_t first, GrowthReport& report, s
   }
   story->events = events_of(report);
   if (unnamed) story->events.push_back(*std::move(unnamed));
-  put_into_words(report, axis, *story);
-  story->next = next_command(report, *story);
-  if (has_stacks) story->bands = bands_of(*stacks, *story);
-  if (!by_stack) forget_rows(*story);
+  finish(report, has_stacks ? stacks : nullptr, axis, *story);
   report.common_path = common_path_of(story->marked());
   report.story = std::move(story);
   return moved;
@@ -301,13 +270,6 @@ void allow_for_moved(std::span<const std::uint32_t> moved, TrendReport& trend) {
                         [&](std::uint32_t row) { return trend.verdicts[row].word == "GROWING"; });
 }
 
-void put_first(GrowthReport& report, Event event) {
-  if (report.story == nullptr) return;
-  auto story = std::make_shared<Story>(*report.story);
-  story->events.insert(story->events.begin(), std::move(event));
-  report.story = std::move(story);
-}
-
 /// Many small leaks add up to one that no function shows.
 void tell_total(const TrendReport& trend, Story& story) {
   if (trend.whole.word != "GROWING" || !story.culprits.empty()) return;
@@ -317,11 +279,41 @@ void tell_total(const TrendReport& trend, Story& story) {
 
 }  // namespace
 
+double keep_enough(std::vector<Culprit>& culprits, double all) {
+  double held = 0;
+  std::size_t kept = 0;
+  while (kept < culprits.size() && kept < kMostCulprits && held < kEnough * all)
+    held += static_cast<double>(culprits[kept++].growth());
+  culprits.resize(kept);
+  return held;
+}
+
+void set_verdict(Story& story) {
+  for (const Culprit& culprit : story.culprits) {
+    if (document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
+      story.verdict = culprit.verdict.word;
+  }
+}
+
+void finish(const GrowthReport& report, const GrowthReport* stacks, const TimeAxis* axis, Story& story) {
+  put_into_words(report, axis, story);
+  story.next = next_command(report, story);
+  if (stacks != nullptr) story.bands = bands_of(*stacks, story);
+  if (report.options.by == GroupBy::stack) return;
+  // Rows of a report by something else than stacks are not those that the culprits were found in.
+  for (std::vector<Culprit>* list : {&story.culprits, &story.levelled, &story.freed}) {
+    for (Culprit& culprit : *list) culprit.rows.clear();
+  }
+  for (Passing& passing : story.passing) passing.rows.clear();
+}
+
 void tell(GrowthReport& report, std::span<const Verdict> verdicts, const TimeAxis* axis) {
   tell_since(1, report, verdicts, axis);
 }
 
-void tell_failure(GrowthReport& report, const OutOfMemory& failure) { put_first(report, event_of(failure)); }
+void tell_failure(GrowthReport& report, const OutOfMemory& failure) {
+  change_story(report, [&](Story& story) { story.events.insert(story.events.begin(), event_of(failure)); });
+}
 
 void tell(TrendReport& trend) {
   GrowthReport& overall = trend.series.overall;
@@ -330,12 +322,11 @@ void tell(TrendReport& trend) {
       tell_since(trend.left_out + 1, overall,
                  by_stack ? std::span<const Verdict>(trend.verdicts) : std::span<const Verdict>(), &trend.axis);
   if (by_stack && !trend.verdicts.empty()) allow_for_moved(moved, trend);
-  if (overall.story == nullptr) return;
-  auto story = std::make_shared<Story>(*overall.story);
-  tell_total(trend, *story);
-  tell_lives(trend, *story);
-  if (!trend.restart.empty()) story->events.insert(story->events.begin(), restart_event(trend));
-  overall.story = std::move(story);
+  change_story(overall, [&](Story& story) {
+    tell_total(trend, story);
+    tell_lives(trend, story);
+    if (!trend.restart.empty()) story.events.insert(story.events.begin(), restart_event(trend));
+  });
   trend.all.reset();
   if (trend.limit) trend.forecast = forecast_of(trend);
 }

@@ -19,30 +19,8 @@ constexpr std::size_t kPopulationDepth = 3;
 
 /// The gain and loss of paths that end in the same functions.
 struct Population {
-  std::uint64_t end = 0;  ///< hash of these functions
   double gained = 0, lost = 0;
-
   bool may_be_replaced() const { return gained > 0 && lost >= kReplaced * gained; }
-};
-
-class Populations {
- public:
-  explicit Populations(std::size_t expected) { index_.reserve(expected); }
-
-  void prefetch(std::uint64_t end) const { index_.prefetch(end); }
-  /// The number of the population, a new one if there is none.
-  std::uint32_t of(std::uint64_t end) {
-    const std::uint32_t known = index_.find(end, [&](std::uint32_t row) { return all_[row].end == end; });
-    if (known != HashIndex::kAbsent) return known;
-    index_.insert(end, static_cast<std::uint32_t>(all_.size()));
-    all_.push_back({end});
-    return static_cast<std::uint32_t>(all_.size() - 1);
-  }
-  Population& operator[](std::uint32_t number) { return all_[number]; }
-
- private:
-  std::vector<Population> all_;
-  HashIndex index_;
 };
 
 bool is_level(const GrowthPaths& paths, const SumJudge& judge, std::span<const std::uint32_t> population,
@@ -55,7 +33,6 @@ bool is_level(const GrowthPaths& paths, const SumJudge& judge, std::span<const s
 }  // namespace
 
 std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& judge) {
-  constexpr std::size_t kAhead = 16;
   std::vector<std::uint8_t> moved(paths.size(), 0);
   double gained = 0, lost = 0;
   for (const GrowthPath& path : paths.all()) {
@@ -76,23 +53,22 @@ std::vector<std::uint8_t> find_moved(const GrowthPaths& paths, const SumJudge& j
   }
   // The most functions first: what was replaced below one caller says nothing of others that end in the same wrapper.
   std::vector<std::uint8_t> settled(paths.size(), 0);
-  std::vector<std::uint32_t> number(paths.size(), HashIndex::kAbsent);  // of its population
   for (std::size_t depth = kPopulationDepth; depth-- > 0;) {
     const std::vector<std::uint64_t>& end = ends[depth];
-    Populations populations(paths.size());
-    for (std::size_t p = 0; p < paths.size(); ++p) {
-      if (p + kAhead < paths.size()) populations.prefetch(end[p + kAhead]);
-      number[p] = HashIndex::kAbsent;
-      if (end[p] == 0 || settled[p] != 0) continue;
-      number[p] = populations.of(end[p]);
+    const auto first = HashIndex().add_all(
+        paths.size(), [&](std::uint32_t p) { return end[p]; },
+        [&](std::uint32_t a, std::uint32_t b) { return end[a] == end[b]; });
+    std::vector<Population> populations(paths.size());  // by their first path
+    const auto counts = [&](std::uint32_t p) { return end[p] != 0 && settled[p] == 0; };
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      if (!counts(p)) continue;
       const auto growth = static_cast<double>(paths[p].growth);
-      Population& population = populations[number[p]];
+      Population& population = populations[first[p]];
       (growth > 0 ? population.gained : population.lost) += std::abs(growth);
     }
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> candidates;
     for (std::uint32_t p = 0; p < paths.size(); ++p) {
-      if (number[p] != HashIndex::kAbsent && populations[number[p]].may_be_replaced())
-        candidates[number[p]].push_back(p);
+      if (counts(p) && populations[first[p]].may_be_replaced()) candidates[first[p]].push_back(p);
     }
     for (const auto& [one, population] : candidates) {
       if (!is_level(paths, judge, population, populations[one].gained)) continue;

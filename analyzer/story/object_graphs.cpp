@@ -16,9 +16,6 @@
 namespace snapdiff::story {
 namespace {
 
-constexpr std::size_t kMostOwners = 5;
-constexpr double kEnoughOwned = 0.9;  // of what all owners gained
-
 /// Rows of a report by the type that they are of.
 class TypeRows {
  public:
@@ -113,9 +110,7 @@ Culprit culprit_of(const Owner& owner, const TypeRows& types, const SumJudge& ju
   if (out.rows.empty() && held) out.rows = {*held};
   std::sort(out.rows.begin(), out.rows.end());
   out.rows.erase(std::unique(out.rows.begin(), out.rows.end()), out.rows.end());
-  for (const double value : judge.values(out.rows)) out.values.push_back(std::llround(value));
-  out.steps = out.values.size() - 1;
-  for (std::size_t i = 1; i < out.values.size(); ++i) out.rises += out.values[i] > out.values[i - 1] ? 1U : 0U;
+  set_values(judge, out);
   if (judge.has_series()) {
     out.verdict = judge.judge(out.rows);
     if (held) {
@@ -135,7 +130,7 @@ std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole)
   for (const Owner& owner : owners.owners) {
     const double share =
         static_cast<double>(owner.retained.current) / static_cast<double>(std::max<std::int64_t>(whole, 1));
-    if (out.size() == kMostOwners || share < kLeastShare) break;
+    if (out.size() == kMostCulprits || share < kLeastShare) break;
     PeakPart part;
     part.is_owner = true;
     part.own = owner.own;
@@ -192,11 +187,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     if (a.own != b.own) return a.own;
     return !judge.is_judged() && sure_pace(a) > sure_pace(b);
   });
-  double held = 0;
-  std::size_t kept = 0;
-  while (kept < found.size() && kept < kMostOwners && held < kEnoughOwned * all)
-    held += static_cast<double>(found[kept++].value.growth());
-  found.resize(kept);
+  double held = keep_enough(found, all);
   // A container that levelled off is not a culprit beside one that still grows.
   if (rises(found.front())) {
     const auto end = std::stable_partition(found.begin(), found.end(), rises);
@@ -215,12 +206,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     return std::any_of(c.rows.begin(), c.rows.end(), [&](std::uint32_t row) { return holds(told, row); });
   };
   std::erase_if(story->levelled, [&](const Culprit& c) { return !c.is_owner && is_told(c); });
-  put_into_words(report, axis, *story);
-  story->bands = bands_of(*types_report, *story);
-  story->next = next_command(report, *story);
-  if (!by_stack) {
-    for (Culprit& culprit : story->culprits) culprit.rows.clear();
-  }
+  finish(report, types_report, axis, *story);
   report.story = std::move(story);
 }
 

@@ -125,10 +125,10 @@ std::string guess_text(const PeakStory& before, const PeakStory& after) {
 }
 
 void say_first(GrowthReport& report, Prose line, Prose next) {
-  auto story = std::make_shared<Story>(*report.story);
-  story->also.insert(story->also.begin(), std::move(line));
-  if (!next.empty()) story->next = std::move(next);
-  report.story = std::move(story);
+  change_story(report, [&](Story& story) {
+    story.also.insert(story.also.begin(), std::move(line));
+    if (!next.empty()) story.next = std::move(next);
+  });
 }
 
 }  // namespace
@@ -165,18 +165,15 @@ void tell_reserved(GrowthReport& report, const ReservedBytes& before, const Rese
   if (static_cast<double>(unused) < kWorthReserved * static_cast<double>(after.reserved)) return;
   // More that can go back is a cache of blocks of many sizes; more that cannot lies between blocks in use.
   const std::int64_t fragments = after.cached.fragments.bytes, releasable = after.cached.releasable.bytes;
+  const std::string grown =
+      "allocated " + growth_text_of(allocated.growth()) + ", reserved " + growth_text_of(reserved.growth());
   Writer line;
-  line << "allocated " << growth_text_of(allocated.growth()) << ", reserved " << growth_text_of(reserved.growth())
-       << ": fragmentation; " << sized(fragments) << " in blocks that cannot go back, " << sized(releasable)
+  line << grown << ": fragmentation; " << sized(fragments) << " in blocks that cannot go back, " << sized(releasable)
        << " releasable";
   if (releasable > 0) line << ": torch.cuda.empty_cache() gives that back";
   if (!after.expandable) line << "; expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF keeps it from growing";
-  auto story = std::make_shared<Story>(*report.story);
-  if (story->culprits.empty())
-    story->no_culprit =
-        "allocated " + growth_text_of(allocated.growth()) + ", reserved " + growth_text_of(reserved.growth());
-  story->also.insert(story->also.begin(), line.take());
-  report.story = std::move(story);
+  say_first(report, line.take(), {});
+  if (report.story->culprits.empty()) change_story(report, [&](Story& story) { story.no_culprit = grown; });
 }
 
 void tell_lows(GrowthReport& report, const MemoryPeak& before, const MemoryPeak& after) {

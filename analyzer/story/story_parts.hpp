@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/retention.hpp"
@@ -65,11 +67,23 @@ struct Part {
 /// kLeastShare of the whole are left out.
 std::vector<Part> find_parts(const GrowthPaths& paths, const Weights& weights);
 
+/// In one list.
+inline constexpr std::size_t kMostCulprits = 5;
+
 /// Less of the growth that has to be explained is no culprit of its own.
 inline constexpr double kLeastShare = 0.05;
 
 /// Of all growth: what levelled off or moved below it is not said.
 inline constexpr double kWorthSaying = 0.01;
+
+/// Calls change(story) for a copy of the report's story, which becomes the report's. Nothing without a story.
+template <class Change>
+void change_story(GrowthReport& report, Change change) {
+  if (report.story == nullptr) return;
+  auto story = std::make_shared<Story>(*report.story);
+  change(*story);
+  report.story = std::move(story);
+}
 
 /// What all describers need.
 struct Evidence {
@@ -80,6 +94,18 @@ struct Evidence {
 
 /// Of its pace, what its band leaves for sure: scatter returns, a leak continues.
 inline double sure_pace(const Culprit& culprit) { return std::max(0.0, culprit.verdict.slope_low); }
+
+/// Keeps the first that hold nine tenths of it, kMostCulprits at most. Returns what they hold.
+double keep_enough(std::vector<Culprit>& culprits, double all);
+
+/// The gravest of its culprits.
+void set_verdict(Story& story);
+
+/// Texts, next command and bands of a story whose culprits are found. `stacks`: the report by stack; null without one.
+void finish(const GrowthReport& report, const GrowthReport* stacks, const TimeAxis* axis, Story& story);
+
+/// Fills the values of a culprit's rows, and how many of their steps rise.
+void set_values(const SumJudge& judge, Culprit& culprit);
 
 /// Whether both are the same function, at whatever line.
 bool is_function(const FrameView& frame, const FrameView& function);

@@ -27,8 +27,6 @@ class SumJudge {
 
   /// Sums over rows, one value per snapshot; the two ends where there is no series.
   std::vector<double> values(std::span<const std::uint32_t> rows) const;
-  /// values() of each of many sets of rows, which have most rows in common; each row is read once.
-  std::vector<std::vector<double>> values_of(std::span<const std::vector<std::uint32_t>> sets) const;
   /// Of those sums; without a word below three snapshots.
   Verdict judge(std::span<const std::uint32_t> rows) const { return judge(rows, values(rows)); }
   Verdict judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums) const;
@@ -36,13 +34,12 @@ class SumJudge {
   /// judged by its counts, however small they are.
   Verdict judge_type(std::span<const std::uint32_t> rows) const;
   /// Largest minus smallest value of one row.
-  double range(std::uint32_t row) const { return range_[row]; }
+  double range(std::uint32_t row) const;
 
  private:
   std::vector<double> counts(std::span<const std::uint32_t> rows) const;
   /// Calls trend's judge with all that is known of the sum of these rows.
   Verdict judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums, double floor) const;
-  bool is_exact(std::size_t rows) const;
   trend::PointError error_of(std::span<const std::uint32_t> rows) const;
 
   const GrowthReport& report_;
@@ -50,8 +47,7 @@ class SumJudge {
   std::size_t length_ = 0;
   double floor_ = 0;
   double object_floor_ = 0;
-  double most_ = 0;            ///< of all values, without their signs
-  std::vector<double> range_;  ///< by row
+  double most_ = 0;  ///< of all values, without their signs
 };
 
 }  // namespace snapdiff::story

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -59,7 +60,10 @@ class Walk {
     claimed_.assign(paths_.size(), 0);
     join_many_callers();
     std::vector<std::vector<std::uint32_t>> pieces = split();
-    for (const std::vector<std::uint32_t>& piece : pieces) name(piece);
+    // The function that names a piece takes all of the piece that runs through it.
+    for (const std::vector<std::uint32_t>& piece : pieces) {
+      if (const double whole = weight(piece); whole > 0) take(best_function(piece, whole), piece);
+    }
     join();
     std::erase_if(parts_, [&](const Part& part) { return part.weight < kLeastShare * weights_.all; });
     for (Part& part : parts_) std::sort(part.paths.begin(), part.paths.end());
@@ -91,6 +95,9 @@ class Walk {
   }
 
   double weight(std::uint32_t path) const { return weights_.weight[path]; }
+  double weight(const std::vector<std::uint32_t>& some) const {
+    return std::accumulate(some.begin(), some.end(), 0.0, [&](double sum, std::uint32_t p) { return sum + weight(p); });
+  }
 
   /// From the root: pieces that belong together. What is in none of them goes to rest_.
   std::vector<std::vector<std::uint32_t>> split() {
@@ -196,23 +203,14 @@ class Walk {
     });
     for (const auto& [weight_through, function] : joined) {
       std::vector<std::uint32_t> piece;
-      double whole = 0;
       for (const std::uint32_t p : all) {
-        if (claimed_[p] != 0 || !paths_.runs_through(p, function)) continue;
-        piece.push_back(p);
-        whole += weight(p);
+        if (claimed_[p] == 0 && paths_.runs_through(p, function)) piece.push_back(p);
       }
+      const double whole = weight(piece);
       if (whole < kChild * weights_.all) continue;
       take(best_function(piece, whole), piece);
       for (const std::uint32_t p : piece) claimed_[p] = 1;
     }
-  }
-
-  /// Makes parts of a piece: the function that names it takes all of the piece that runs through it.
-  void name(const std::vector<std::uint32_t>& piece) {
-    double whole = 0;
-    for (const std::uint32_t p : piece) whole += weight(p);
-    if (whole > 0) take(best_function(piece, whole), piece);
   }
 
   /// What no part holds yet: the function that most of it runs through, again and again.
@@ -222,9 +220,7 @@ class Walk {
       if (parts_[i].weight >= kSplits * grown_[parts_[i].function]) take(parts_[i].function, std::exchange(rest_, {}));
     }
     while (parts_.size() < kMostParts) {
-      double whole = 0;
-      for (const std::uint32_t p : rest_) whole += weight(p);
-      if (whole < kLeastShare * weights_.all) return;
+      if (weight(rest_) < kLeastShare * weights_.all) return;
       double most = 0, covered = 0;
       std::uint32_t heart = 0;
       for_each_function(rest_, [&](std::uint32_t function) {
@@ -333,12 +329,9 @@ class Walk {
     const std::uint32_t caller = most->first;
     if (most->second < kGoesOn * all) return function;
     if (purity(caller) < (1 - kSamePurity) * purity(function)) return function;
-    double whole = 0, through = 0;
-    for (const std::uint32_t p : some) {
-      whole += weight(p);
-      if (paths_.runs_through(p, caller)) through += weight(p);
-    }
-    return through >= kCarries * whole ? caller : function;
+    double through = 0;
+    for (const std::uint32_t p : some) through += paths_.runs_through(p, caller) ? weight(p) : 0;
+    return through >= kCarries * weight(some) ? caller : function;
   }
 
   const GrowthPaths& paths_;

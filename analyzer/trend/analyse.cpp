@@ -6,6 +6,7 @@
 #include "analyzer/base/concat.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/parallel.hpp"
+#include "analyzer/base/row_values.hpp"
 #include "analyzer/trend/rule.hpp"
 #include "analyzer/trend/verdict.hpp"
 
@@ -44,63 +45,54 @@ std::vector<std::uint32_t> ranked(const GrowthReport& report, const std::vector<
   return order;
 }
 
-Verdict judge_total(const SeriesReport& series, const TimeAxis& axis) {
-  std::vector<double> totals;
-  for (const SeriesStep& step : series.steps) totals.push_back(static_cast<double>(step.total));
-  Points points;
-  points.values = totals;
-  points.times = axis.places;
-  points.unit = series.overall.unit;
-  points.error = error_of_total(series.overall);
-  return judge(points);
-}
-
-/// The largest snapshot, as far as the rows say, and the totals at both ends.
-double largest_total(const GrowthReport& report) {
-  double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
-                         std::abs(static_cast<double>(report.total.current)));
-  std::vector<double> totals(report.series_length, 0);
-  for (std::size_t row = 0; row < report.rows.size(); ++row) {
-    report.series.add_to(totals, row);
-  }
-  for (const double total : totals) most = std::max(most, std::abs(total));
-  return most;
-}
-
-/// What is known of the error of a row's values. The report's error is that of a difference of two snapshots.
-PointError error_of(const GrowthReport& report, const GrowthRow& row) {
-  if (!report.has_error || !std::isfinite(row.error)) return {};
-  if (report.rounded) return {row.error * row.error / 2, 0};
-  return {0, row.sample};
+/// Of a difference of two snapshots, as the report has it, to what is known of the error of a value.
+PointError error_from(const GrowthReport& report, double error, double sample) {
+  if (!report.has_error || !std::isfinite(error)) return {};
+  return report.rounded ? PointError{error * error / 2, 0} : PointError{0, sample};
 }
 
 /// Whether each row is judged: of a sparse series those with the widest ranges, as many as can be looked at whole.
 std::vector<bool> judged_rows(const GrowthReport& report) {
-  const std::size_t rows = report.rows.size();
-  const std::size_t count = report.series.whole_rows();
-  std::vector<bool> judged(rows, count >= rows);
-  if (count >= rows) return judged;
-  std::vector<std::uint64_t> ranges(rows);
-  for (std::size_t row = 0; row < rows; ++row) {
+  std::vector<std::pair<double, std::uint32_t>> ranges;
+  if (report.series.whole_rows() >= report.rows.size()) return std::vector<bool>(report.rows.size(), true);
+  for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
     const SeriesValues::Range range = report.series.range(row);
-    ranges[row] = static_cast<std::uint64_t>(range.most) - static_cast<std::uint64_t>(range.least);
+    ranges.emplace_back(static_cast<double>(range.most) - static_cast<double>(range.least), row);
   }
-  std::vector<std::uint32_t> order(rows);
-  std::iota(order.begin(), order.end(), 0U);
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  std::nth_element(order.begin(), end, order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return ranges[a] != ranges[b] ? ranges[a] > ranges[b] : a < b;
-  });
-  std::for_each(order.begin(), end, [&](std::uint32_t row) { judged[row] = true; });
+  keep_widest(ranges, report.series.whole_rows());
+  std::vector<bool> judged(report.rows.size(), false);
+  for (const auto& [range, row] : ranges) judged[row] = true;
   return judged;
 }
 
 }  // namespace
 
 PointError error_of_total(const GrowthReport& report) {
-  if (!report.has_error || !std::isfinite(report.total_error)) return {};
-  if (report.rounded) return {report.total_error * report.total_error / 2, 0};
-  return {0, report.total_sample};
+  return error_from(report, report.total_error, report.total_sample);
+}
+
+std::vector<double> totals_of(const SeriesReport& series) {
+  std::vector<double> totals;
+  for (const SeriesStep& step : series.steps) totals.push_back(static_cast<double>(step.total));
+  return totals;
+}
+
+double floor_of(const GrowthReport& report) {
+  double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
+                         std::abs(static_cast<double>(report.total.current)));
+  std::vector<double> totals(has_series(report) ? report.series_length : 0, 0);
+  for (std::size_t row = 0; !totals.empty() && row < report.rows.size(); ++row) report.series.add_to(totals, row);
+  for (const double total : totals) most = std::max(most, std::abs(total));
+  return kFloorShare * most;
+}
+
+void keep_widest(std::vector<std::pair<double, std::uint32_t>>& ranges, std::size_t most) {
+  if (ranges.size() <= most) return;
+  const auto end = ranges.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(ranges.begin(), end, ranges.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  ranges.erase(end, ranges.end());
 }
 
 void allow_for_many(std::span<Verdict> verdicts) {
@@ -130,7 +122,14 @@ Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, co
   thread_local std::vector<std::uint8_t> known;
   const std::span<const std::int64_t> whole = overall.series.row(row, scratch);
   values.assign(whole.begin(), whole.end());
-  Points points{values, {}, {}, {}, error_of(overall, overall.rows[row]), floor, overall.unit, overall.metric};
+  Points points{values,
+                {},
+                {},
+                {},
+                error_from(overall, overall.rows[row].error, overall.rows[row].sample),
+                floor,
+                overall.unit,
+                overall.metric};
   if (axis != nullptr && axis->places.size() == n) points.times = axis->places;
   if (overall.series.has_unknown()) {
     overall.series.known_row(row, known);
@@ -146,9 +145,8 @@ Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, co
 
 std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis, std::optional<double> wanted) {
   std::vector<Verdict> verdicts;
-  const std::size_t n = overall.series_length;
-  if (n == 0 || overall.series.size() != n * overall.rows.size()) return verdicts;
-  const double floor = wanted ? *wanted : kFloorShare * largest_total(overall);
+  if (!has_series(overall)) return verdicts;
+  const double floor = wanted ? *wanted : floor_of(overall);
   verdicts.resize(overall.rows.size());
   const std::vector<bool> judged = judged_rows(overall);
   constexpr std::size_t kBlock = 1024;
@@ -212,13 +210,14 @@ bool is_rises(const Points& points, const Life& life, std::vector<std::size_t>& 
   }
   const double added = values[at - 1] - values[life.first];
   if (!(added > 0) || values[at - 1] - values[at] < (1 - kLeft) * added) return false;
-  for (const Life& part : {Life{life.first, at}, Life{at, life.end}}) {
+  const auto rises = [&](const Life& part) {
     Points alone = points;
     alone.values = values.subspan(part.first, part.size());
-    if (judge(alone).word != "GROWING" && !is_rises(points, part, starts)) return false;
-  }
+    return judge(alone).word == "GROWING" || is_rises(points, part, starts);
+  };
+  if (!rises({life.first, at})) return false;
   starts.push_back(at);
-  return true;
+  return rises({at, life.end});
 }
 
 /// Whether what is emptied at one level, again and again, would look the same: a cache, not a process that restarts.
@@ -238,36 +237,28 @@ std::vector<std::size_t> starts_of_rises(const TrendReport& trend, std::optional
   const GrowthReport& overall = trend.series.overall;
   const std::size_t count = trend.series.steps.size();
   const auto grows = [](const Verdict& verdict) { return verdict.word == "GROWING"; };
-  std::vector<std::size_t> starts;
   if (count < 2 * kJudgedFrom || overall.series_length != count || grows(trend.whole) || overall.series.has_unknown() ||
       std::any_of(trend.verdicts.begin(), trend.verdicts.end(), grows))
-    return starts;
-  const auto found_in = [&](const Points& points) {
+    return {};
+  const auto found_in = [&](std::span<const double> values, PointError error, double floor) {
     std::vector<std::size_t> found;
-    if (!is_rises(points, {0, count}, found)) return std::vector<std::size_t>();
-    std::sort(found.begin(), found.end());
-    const bool doubtful = emptied == Emptied::may_be_a_cache && may_be_emptied(points.values, found);
-    return doubtful ? std::vector<std::size_t>() : found;
+    const bool rises = is_rises({values, {}, {}, {}, error, floor, overall.unit}, {0, count}, found);
+    if (!rises || (emptied == Emptied::may_be_a_cache && may_be_emptied(values, found))) found.clear();
+    return found;
   };
-  std::vector<double> values;
-  for (const SeriesStep& step : trend.series.steps) values.push_back(static_cast<double>(step.total));
-  Points points;
-  points.unit = overall.unit;
-  points.error = error_of_total(overall);
-  points.values = values;
-  starts = found_in(points);
-  const bool total = !starts.empty();
-  points.floor = wanted ? *wanted : kFloorShare * largest_total(overall);
+  std::vector<std::size_t> starts = found_in(totals_of(trend.series), error_of_total(overall), 0);
+  if (!starts.empty()) return starts;
+  const double floor = wanted ? *wanted : floor_of(overall);
   std::int64_t most = 0;
-  for (std::size_t row = 0; !total && row < overall.rows.size(); ++row) {
-    if (overall.rows[row].value.growth() <= most || trend.verdicts[row].minor) continue;
-    values.assign(count, 0);
+  for (std::size_t row = 0; row < overall.rows.size(); ++row) {
+    const GrowthRow& of = overall.rows[row];
+    if (of.value.growth() <= most || trend.verdicts[row].minor) continue;
+    std::vector<double> values(count, 0);
     overall.series.add_to(values, row);
-    points.error = error_of(overall, overall.rows[row]);
-    std::vector<std::size_t> found = found_in(points);
+    std::vector<std::size_t> found = found_in(values, error_from(overall, of.error, of.sample), floor);
     if (found.empty()) continue;
     starts = std::move(found);
-    most = overall.rows[row].value.growth();
+    most = of.value.growth();
   }
   return starts;
 }
@@ -325,7 +316,8 @@ TrendReport analyse(SeriesReport series, std::optional<std::int64_t> limit, std:
   // Two snapshots show growth, not a trend: their rows are there all the same.
   if (report.verdicts.empty()) report.verdicts.resize(series.overall.rows.size());
   report.order = ranked(series.overall, report.verdicts);
-  report.whole = judge_total(series, report.axis);
+  report.whole = judge(
+      {totals_of(series), report.axis.places, {}, {}, error_of_total(series.overall), 0, series.overall.unit, {}});
   report.limit = limit;
   report.lives = {{0, series.steps.size()}};
   report.series = std::move(series);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/trend/shapes.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::trend {
@@ -27,19 +28,6 @@ Recorded recorded(const CounterRow& row, const TimeAxis& axis) {
   return out;
 }
 
-/// Means of stretches of equally many points; as they are when there are few.
-void thin(std::vector<double>& values) {
-  if (values.size() <= kMostPoints) return;
-  std::vector<double> means(kMostPoints);
-  for (std::size_t m = 0; m < kMostPoints; ++m) {
-    const std::size_t begin = m * values.size() / kMostPoints;
-    const std::size_t end = (m + 1) * values.size() / kMostPoints;
-    for (std::size_t i = begin; i < end; ++i) means[m] += values[i];
-    means[m] /= static_cast<double>(end - begin);
-  }
-  values = std::move(means);
-}
-
 }  // namespace
 
 void judge_counters(CounterReport& report, std::optional<std::int64_t> limit) {
@@ -54,8 +42,10 @@ void judge_counters(CounterReport& report, std::optional<std::int64_t> limit) {
     if (row.cumulative) continue;
     Recorded known = recorded(row, report.axis);
     if (known.values.size() < 3) continue;
-    thin(known.values);
-    thin(known.places);
+    if (known.values.size() > kMostPoints) {
+      known.values = means_of(known.values, kMostPoints);
+      known.places = means_of(known.places, kMostPoints);
+    }
     double largest = 0;
     for (const double value : known.values) largest = std::max(largest, std::abs(value));
     const auto half = static_cast<double>(row.half_unit);

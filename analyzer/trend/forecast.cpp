@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "analyzer/trend/shapes.hpp"
 #include "analyzer/trend/verdict.hpp"
 
 namespace snapdiff::trend {
@@ -65,7 +65,7 @@ Forecast forecast(std::span<const double> climbing, std::span<const double> tota
   double rest = 0, scatter = 0;
   for (std::size_t i = n - half; i < n; ++i) rest += (total[i] - climbing[i]) / static_cast<double>(half);
   const double middle = static_cast<double>(n - 1) / 2;
-  const double mean = std::accumulate(climbing.begin(), climbing.end(), 0.0) / static_cast<double>(n);
+  const double mean = mean_of(climbing);
   const Curve curve = curve_of(climbing);
   const bool faster = curve.bend > kBand * curve.bend_error;
   for (std::size_t i = n - half; i < n; ++i) {

@@ -19,12 +19,6 @@ std::string cycle_text(const Findings& found) {
   return found.cycle == 0 ? std::string() : concat(" beside a cycle of ", found.cycle, " snapshots");
 }
 
-double level(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 /// A change in the unit of the values, rounded to a whole one: "2.92 MiB".
 std::string amount(double value, std::string_view unit) {
   constexpr double kMost = 9e18;
@@ -96,7 +90,7 @@ std::string reason_step(const Findings& found, std::string_view unit) {
   const std::vector<std::size_t>& cuts = found.fit->cuts;
   const std::size_t last = cuts.back();
   const std::size_t before = cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
-  const double jump = level(values.subspan(last)) - level(values.subspan(before, last - before));
+  const double jump = mean_of(values.subspan(last)) - mean_of(values.subspan(before, last - before));
   const std::string what = cuts.size() == 1
                                ? std::string(jump > 0 ? "one jump of " : "one drop of ")
                                : concat(cuts.size(), jump > 0 ? " jumps, the last of " : " jumps, the last a drop of ");

@@ -6,7 +6,6 @@
 #include <memory>
 #include <numbers>
 #include <numeric>
-#include <unordered_map>
 
 namespace snapdiff::trend {
 
@@ -29,7 +28,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void centre(std::vector<double>& v) {
-  const double mean = std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+  const double mean = mean_of(v);
   for (double& x : v) x -= mean;
 }
 
@@ -59,7 +58,7 @@ Tables::Tables(std::span<const double> places)
     gap[i] = place[i] - place[i - 1];
     even = even && gap[i] == 1;
   }
-  const double mean = place_sum[n] / static_cast<double>(n);
+  const double mean = mean_of(place);
   for (std::size_t i = 0; i < n; ++i) {
     t.push_back(place[i] - mean);
     t_spread += t[i] * t[i];
@@ -150,51 +149,21 @@ void Tables::add_cycles() {
   }
 }
 
-namespace {
-
-std::vector<double> even_places(std::size_t count) {
-  std::vector<double> places(count);
-  std::iota(places.begin(), places.end(), 0.0);
-  return places;
-}
-
-/// The tables of one thread.
-class KeptTables {
- public:
-  const Tables& even(std::size_t count) {
-    const auto known = even_.find(count);
-    if (known != even_.end()) return *known->second;
-    make_room(count);
-    return *even_.emplace(count, std::make_unique<Tables>(even_places(count))).first->second;
-  }
-  const Tables& uneven(std::span<const double> places) {
-    for (const std::unique_ptr<Tables>& tables : uneven_) {
-      if (std::equal(places.begin(), places.end(), tables->place.begin(), tables->place.end())) return *tables;
-    }
-    make_room(places.size());
-    return *uneven_.emplace_back(std::make_unique<Tables>(places));
-  }
-
- private:
-  void make_room(std::size_t values) {
-    if (values_ + values > kMostValues) {
-      even_.clear();
-      uneven_.clear();
-      values_ = 0;
-    }
-    values_ += values;
-  }
-
-  std::unordered_map<std::size_t, std::unique_ptr<Tables>> even_;
-  std::vector<std::unique_ptr<Tables>> uneven_;
-  std::size_t values_ = 0;
-};
-
-}  // namespace
-
 const Tables& Tables::of(std::size_t count, std::span<const double> places) {
-  thread_local KeptTables kept;
-  return places.empty() ? kept.even(count) : kept.uneven(places);
+  thread_local std::vector<std::unique_ptr<Tables>> kept;
+  thread_local std::size_t values = 0;
+  const auto found = std::find_if(kept.begin(), kept.end(), [&](const std::unique_ptr<Tables>& tables) {
+    return places.empty() ? tables->even && tables->n == count : std::ranges::equal(places, tables->place);
+  });
+  if (found != kept.end()) return **found;
+  if (values + count > kMostValues) {
+    kept.clear();
+    values = 0;
+  }
+  values += count;
+  std::vector<double> even(places.empty() ? count : 0);
+  std::iota(even.begin(), even.end(), 0.0);
+  return *kept.emplace_back(std::make_unique<Tables>(places.empty() ? even : places));
 }
 
 }  // namespace snapdiff::trend

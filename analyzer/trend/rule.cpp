@@ -84,12 +84,7 @@ bool thirds_climb(std::span<const double> values, double slope) {
 bool stretches_climb(std::span<const double> values, double rise) {
   constexpr std::size_t kStretches = 16;
   if (values.size() < kLong) return false;
-  std::array<double, kStretches> means{};
-  for (std::size_t i = 0; i < kStretches; ++i) {
-    const std::size_t begin = i * values.size() / kStretches, end = (i + 1) * values.size() / kStretches;
-    for (std::size_t k = begin; k < end; ++k) means[i] += values[k] / static_cast<double>(end - begin);
-  }
-  return largest_fall(means) <= rise / 2;
+  return largest_fall(means_of(values, kStretches)) <= rise / 2;
 }
 
 /// t of the quadratic term beside constant and line.
@@ -130,10 +125,16 @@ double slowing_t(std::span<const double> values, const Fit& fit) {
 
 bool adds_up(Shape shape) { return shape == Shape::drifting_walk || shape == Shape::never_back; }
 
+/// Shapes whose level drifts: a rise of theirs may be chance.
+bool wanders(Shape shape) {
+  return adds_up(shape) || shape == Shape::walk || shape == Shape::autoregressive_8 ||
+         shape == Shape::line_autoregressive_8;
+}
+
 /// Shapes whose residuals are dependent: there the quadratic t is not a t.
 bool dependent(Shape shape) {
-  return shape == Shape::drifting_walk || shape == Shape::never_back || shape == Shape::line_autoregressive_8 ||
-         shape == Shape::line_cycle || shape == Shape::line_wave;
+  return adds_up(shape) || shape == Shape::line_autoregressive_8 || shape == Shape::line_cycle ||
+         shape == Shape::line_wave;
 }
 
 /// `pace`: of the last half, as a share of the slope.
@@ -155,9 +156,7 @@ bool are_stairs(std::span<const double> values, const Fit& fit) {
   for (std::size_t i = 0; i <= kStairs; ++i) {
     const std::size_t first = i == 0 ? 0 : cuts[i - 1];
     const std::size_t end = i == kStairs ? values.size() : cuts[i];
-    const double level = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(first),
-                                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
-                         static_cast<double>(end - first);
+    const double level = mean_of(values.subspan(first, end - first));
     if (i > 0) {
       height[i - 1] = level - before;
       length[i - 1] = (i == kStairs ? place.back() + 1 : place[end]) - place[first];
@@ -184,10 +183,7 @@ void weigh(const Fit& fit, Findings& found) {
     const double odds = std::exp(shape.log_odds - most);
     sum += odds;
     found.p[static_cast<std::size_t>(shape.group)] += odds;
-    const bool wanders = shape.shape == Shape::walk || shape.shape == Shape::drifting_walk ||
-                         shape.shape == Shape::never_back || shape.shape == Shape::autoregressive_8 ||
-                         shape.shape == Shape::line_autoregressive_8;
-    if (wanders) found.wander += odds;
+    if (wanders(shape.shape)) found.wander += odds;
     if (shape.group == Group::warm_up && odds > best_warm_up) {
       best_warm_up = odds;
       found.warm_up = shape.coefficient;
@@ -205,18 +201,19 @@ void weigh(const Fit& fit, Findings& found) {
 /// ends, and with nothing in common between the ends it is that of all samples of both.
 void weigh_sampling(double sample, Findings& found) {
   const std::span<const double> values = found.values;
-  double sum = values[0], moved = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    sum += values[i];
-    moved += std::abs(values[i] - values[i - 1]);
-  }
-  const double both_ends = 2 * sum / static_cast<double>(values.size());
+  const double both_ends = 2 * found.fit->mean, moved = moved_of(values);
   found.by_chance = found.rise < kChance * std::sqrt(sample * std::min(moved, both_ends));
   const bool beyond = found.rise >= kBeyondChance * std::sqrt(sample * both_ends);
   if (beyond && values.size() >= kWatched) found.wanted = kSureBeyondChance;
 }
 
 }  // namespace
+
+double moved_of(std::span<const double> values) {
+  double moved = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) moved += std::abs(values[i] - values[i - 1]);
+  return moved;
+}
 
 Climb climb_of(const Findings& found) {
   const Fit& fit = *found.fit;

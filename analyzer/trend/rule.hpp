@@ -72,6 +72,9 @@ struct Climb {
 };
 Climb climb_of(const Findings& found);
 
+/// What comes and goes from each value to the next, together.
+double moved_of(std::span<const double> values);
+
 /// Steps 2 to 6. `values`, `tables` (of their places) and `fit` must outlive the result; the range is above 0.
 /// @param stretch  steps between two values, in the mean
 /// @param sample   what one sample stands for; 0: not sampled

@@ -33,14 +33,6 @@ double fast_dot(const std::vector<double>& a, const std::vector<double>& b) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// A working area per thread, so that judging a million rows allocates nothing.
-struct Scratch {
-  std::vector<double> y;
-  std::vector<double> sum;           // sum[i] = y_0 + .. + y_{i-1}
-  std::vector<double> weighted_sum;  // of place_i * y_i
-  std::array<double, kLongestCycle> phase_y{};
-};
-
 /// The best of several regressors of one shape.
 struct Best {
   double log_odds = kNone;
@@ -56,13 +48,8 @@ struct Best {
 
 class Fitter {
  public:
-  Fitter(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit, Scratch& scratch)
-      : fit_(fit),
-        s_(scratch),
-        n_(values.size()),
-        tables_(tables),
-        size_(static_cast<double>(n_)),
-        ln_(std::log(size_)) {
+  Fitter(std::span<const double> values, const Tables& tables, double noise_variance, Fit& fit)
+      : fit_(fit), n_(values.size()), tables_(tables), size_(static_cast<double>(n_)), ln_(std::log(size_)) {
     prepare(values, noise_variance);
   }
 
@@ -94,21 +81,21 @@ class Fitter {
     fit_.shapes.clear();
     fit_.cuts.clear();
     fit_.cycle_period = fit_.knee = 0;
-    fit_.mean = std::accumulate(values.begin(), values.end(), 0.0) / size_;
+    fit_.mean = mean_of(values);
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     fit_.range = *most - *least;
     fit_.noise_floor = std::max(noise_variance, kNoiseShare * fit_.range * fit_.range);
-    s_.y.resize(n_);
-    s_.sum.assign(n_ + 1, 0);
-    s_.weighted_sum.assign(n_ + 1, 0);
+    fit_.y.resize(n_);
+    fit_.sum.assign(n_ + 1, 0);
+    fit_.weighted_sum.assign(n_ + 1, 0);
     double ty = 0;
     rc_ = 0;
     fit_.step_squares = 0;
     for (std::size_t i = 0; i < n_; ++i) {
       const double y = values[i] - fit_.mean;
-      s_.y[i] = y;
-      s_.sum[i + 1] = s_.sum[i] + y;
-      s_.weighted_sum[i + 1] = s_.weighted_sum[i] + tables_.place[i] * y;
+      fit_.y[i] = y;
+      fit_.sum[i + 1] = fit_.sum[i] + y;
+      fit_.weighted_sum[i + 1] = fit_.weighted_sum[i] + tables_.place[i] * y;
       rc_ += y * y;
       ty += t(i) * y;
       if (i > 0) fit_.step_squares += (values[i] - values[i - 1]) * (values[i] - values[i - 1]) / tables_.gap[i];
@@ -116,7 +103,7 @@ class Fitter {
     fit_.slope = ty / tables_.t_spread;
     fit_.line_rss = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      const double residual = s_.y[i] - fit_.slope * t(i);
+      const double residual = fit_.y[i] - fit_.slope * t(i);
       fit_.line_rss += residual * residual;
     }
     fit_.mean_step = (values.back() - values.front()) / (size_ - 1);
@@ -153,7 +140,7 @@ class Fitter {
   Correlated correlated(double rho, const std::vector<double>& x) const {
     const double first = 1 - rho * rho;
     double s11 = first, s1x = first * x[0], sxx = first * x[0] * x[0];
-    double s1y = first * s_.y[0], sxy = first * x[0] * s_.y[0], syy = first * s_.y[0] * s_.y[0];
+    double s1y = first * fit_.y[0], sxy = first * x[0] * fit_.y[0], syy = first * fit_.y[0] * fit_.y[0];
     double prior = std::log(first) / 2;
     double r = rho, weight = 1;
     for (std::size_t i = 1; i < n_; ++i) {
@@ -164,7 +151,7 @@ class Fitter {
       }
       const double one = 1 - r;
       const double dx = x[i] - r * x[i - 1];
-      const double dy = s_.y[i] - r * s_.y[i - 1];
+      const double dy = fit_.y[i] - r * fit_.y[i - 1];
       s11 += weight * one * one;
       s1x += weight * one * dx;
       sxx += weight * dx * dx;
@@ -203,13 +190,13 @@ class Fitter {
     double best = kNone;
     Best best_line;
     for (const Tables::Cycle& cycle : tables_.cycles) {
-      s_.phase_y.fill(0);
-      for (std::size_t i = 0; i < n_; ++i) s_.phase_y[cycle.phase[i]] += s_.y[i];
+      std::array<double, kLongestCycle> phase_y{};
+      for (std::size_t i = 0; i < n_; ++i) phase_y[cycle.phase[i]] += fit_.y[i];
       const std::size_t period = cycle.period();
       double rss = rc_, ty = fit_.slope * tables_.t_spread;
       for (std::size_t phase = 0; phase < period; ++phase) {
-        rss -= s_.phase_y[phase] * s_.phase_y[phase] * cycle.inverse[phase];
-        ty -= cycle.t_sum[phase] * s_.phase_y[phase] * cycle.inverse[phase];
+        rss -= phase_y[phase] * phase_y[phase] * cycle.inverse[phase];
+        ty -= cycle.t_sum[phase] * phase_y[phase] * cycle.inverse[phase];
       }
       const auto p = static_cast<double>(period);
       best = std::max(best, evidence(rss, period) - p / 2 * ln_);
@@ -228,11 +215,11 @@ class Fitter {
     double best = kNone;
     Best best_line;
     for (const Tables::Wave& wave : tables_.waves) {
-      const double first = fast_dot(wave.first, s_.y);
-      const double second = fast_dot(wave.second, s_.y);
+      const double first = fast_dot(wave.first, fit_.y);
+      const double second = fast_dot(wave.second, fit_.y);
       const double rss = rc_ - first * first - second * second;
       best = std::max(best, evidence(rss, 3) - 1.5 * ln_);
-      const double slope = fast_dot(wave.line, s_.y) / wave.line_squares;
+      const double slope = fast_dot(wave.line, fit_.y) / wave.line_squares;
       if (best_line.offer(evidence(rss - slope * slope * wave.line_squares, 4) - 2 * ln_, slope))
         fit_.wave = static_cast<std::size_t>(&wave - tables_.waves.data());
     }
@@ -249,15 +236,15 @@ class Fitter {
            evidence(fit_.step_squares - (size_ - 1) * d * d, 2) + prior + std::log(size_ / 12) / 2 + std::log(.7), d);
     std::size_t rises = 0;
     for (std::size_t i = 1; i < n_; ++i) {
-      if (s_.y[i] < s_.y[i - 1]) return;
-      rises += s_.y[i] > s_.y[i - 1] ? 1U : 0U;
+      if (fit_.y[i] < fit_.y[i - 1]) return;
+      rises += fit_.y[i] > fit_.y[i - 1] ? 1U : 0U;
     }
     rising(Shape::never_back, walk + static_cast<double>(rises) * std::log(2.0), d);
   }
 
   /// Squares that a level of its own explains of the points [from, to).
   double explained(std::size_t from, std::size_t to) const {
-    const double sum = s_.sum[to] - s_.sum[from];
+    const double sum = fit_.sum[to] - fit_.sum[from];
     return sum * sum * tables_.inverse[to - from];
   }
 
@@ -325,7 +312,7 @@ class Fitter {
   void bends() {
     const double all_squares = tables_.place_squares[n_];
     const double all_sum = tables_.place_sum[n_];
-    const double iy = s_.weighted_sum[n_];
+    const double iy = fit_.weighted_sum[n_];
     Best ramp, late;
     for (std::size_t c = 1; c + 1 < n_; ++c) {
       const double bend = tables_.place[c];
@@ -333,7 +320,7 @@ class Fitter {
       const double sum = tables_.place_sum[c + 1] + bend * after;
       const double squares = tables_.place_squares[c + 1] + bend * bend * after;
       // The values' sum is 0 but for rounding.
-      const double ry = s_.weighted_sum[c + 1] + bend * (s_.sum[n_] - s_.sum[c + 1]);
+      const double ry = fit_.weighted_sum[c + 1] + bend * (fit_.sum[n_] - fit_.sum[c + 1]);
       if (n_ >= 4 && c <= std::min(n_ - 3, 3 * n_ / 4)) {
         const double spread = squares - sum * sum / size_;
         if (ramp.offer(evidence(rc_ - ry * ry / spread, 2) - ln_, ry / spread)) fit_.knee = c;
@@ -356,14 +343,13 @@ class Fitter {
   void tabled(const std::vector<std::vector<double>>& units, Shape shape, double handicap) {
     Best best;
     for (const std::vector<double>& unit : units) {
-      const double share = fast_dot(unit, s_.y);
+      const double share = fast_dot(unit, fit_.y);
       best.offer(evidence(rc_ - share * share, 2) - ln_, share);
     }
     add(shape, Group::warm_up, best.log_odds - handicap, best.coefficient);
   }
 
   Fit& fit_;
-  Scratch& s_;
   std::size_t n_;
   const Tables& tables_;
   double size_;
@@ -374,15 +360,25 @@ class Fitter {
 }  // namespace
 
 void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, bool replaced, Fit& fit) {
-  thread_local Scratch scratch;
-  Fitter(values, tables, noise_variance, fit, scratch).run(replaced);
+  Fitter(values, tables, noise_variance, fit).run(replaced);
+}
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::vector<double> means_of(std::span<const double> values, std::size_t stretches) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const std::size_t begin = i * values.size() / stretches, end = (i + 1) * values.size() / stretches;
+    means.push_back(mean_of(values.subspan(begin, end - begin)));
+  }
+  return means;
 }
 
 double slope_of(std::span<const double> values, std::span<const double> places) {
-  const auto n = static_cast<double>(values.size());
   if (values.size() < 2) return 0;
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  const double middle = std::accumulate(places.begin(), places.end(), 0.0) / n;
+  const double mean = mean_of(values), middle = mean_of(places);
   double sum = 0, spread = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double t = places[i] - middle;

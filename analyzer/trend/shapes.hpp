@@ -92,7 +92,7 @@ struct Evidence {
   double coefficient = 0;  ///< of the rising regressor, where there is one
 };
 
-/// Everything the rule asks of a series; values are centred on their mean inside.
+/// Everything the rule asks of a series. Used for one after the other, it allocates nothing.
 struct Fit {
   std::vector<Evidence> shapes;
   const Tables* tables = nullptr;
@@ -103,11 +103,14 @@ struct Fit {
   std::vector<std::size_t> cuts;  ///< first point after each jump, of the best of one to three steps
   double mean = 0;
   double range = 0;
-  double slope = 0;         ///< b
-  double line_rss = 0;      ///< around the line
-  double noise_floor = 0;   ///< w: no fit is believed beyond this variance per point
-  double step_squares = 0;  ///< D: sum of squared differences, each over its distance
-  double mean_step = 0;     ///< d
+  double slope = 0;                  ///< b
+  double line_rss = 0;               ///< around the line
+  double noise_floor = 0;            ///< w: no fit is believed beyond this variance per point
+  double step_squares = 0;           ///< D: sum of squared differences, each over its distance
+  double mean_step = 0;              ///< d
+  std::vector<double> y;             ///< values around their mean
+  std::vector<double> sum;           ///< sum[i] = y_0 + .. + y_{i-1}
+  std::vector<double> weighted_sum;  ///< of place_i * y_i
 };
 
 /// Fits all shapes to three or more values with a range above 0; `tables` of their places.
@@ -115,6 +118,10 @@ struct Fit {
 ///                  that is fitted too
 /// Cost: O(40 n); O(50 n) where `replaced`.
 void fit_shapes(std::span<const double> values, const Tables& tables, double noise_variance, bool replaced, Fit& fit);
+
+/// Of one value or more; and of stretches of about equally many values.
+double mean_of(std::span<const double> values);
+std::vector<double> means_of(std::span<const double> values, std::size_t stretches);
 
 /// Slope of least squares over some values at their places.
 double slope_of(std::span<const double> values, std::span<const double> places);

@@ -104,43 +104,35 @@ Said choose_word(const Findings& found, std::string_view unit, const Verdict& ve
 /// only what is seen to come or go carries an error, of one sample for each sample that does (README.md, "Sampling").
 double known_variance(std::span<const double> values, const PointError& error) {
   if (!(error.sample > 0) || values.size() < 2) return error.variance;
-  double moved = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) moved += std::abs(values[i] - values[i - 1]);
-  return error.variance + error.sample * moved / static_cast<double>(values.size() - 1);
+  return error.variance + error.sample * moved_of(values) / static_cast<double>(values.size() - 1);
 }
 
-/// A part of a series that is judged: its known values, from some point on.
+/// A part of a series as it is judged once: its known values, from some point on.
 struct Part {
-  std::span<double> values;            // spikes are taken out in place
+  std::span<double> values;            // spikes and waves are taken out in place
   std::span<double> places;            // in steps; empty: one step apart
   std::span<const std::size_t> index;  // of each in the series
   bool came = false;                   // the series was 0 before: a step is one of the part's own
+  double stretch = 1;                  // steps from one value to the next, in the mean
+  std::size_t spikes = 0, waves = 0;   // that were taken out
 };
 
-/// The places as the tables take them, from 0 to values.size() - 1. Returns how many steps one of them stands for.
-double to_places(std::span<double> places) {
-  const double first = places.front();
-  const double stretch = (places.back() - first) / static_cast<double>(places.size() - 1);
-  for (double& place : places) place = (place - first) / stretch;
-  return stretch;
+/// Makes the places run from 0 to values.size() - 1, as the tables take them.
+void to_places(Part& part) {
+  if (part.places.empty()) return;
+  const double first = part.places.front();
+  const double stretch = (part.places.back() - first) / static_cast<double>(part.places.size() - 1);
+  for (double& place : part.places) place = (place - first) / stretch;
+  if (!part.came) part.stretch *= stretch;
 }
 
-/// A series as it is judged once: values without spikes, and what was taken out of them.
-struct Look {
-  std::span<const double> values;
-  std::span<const std::size_t> index;  // of each in the series
-  const Tables& tables;
-  double stretch = 1;
-  std::size_t spikes = 0, waves = 0;
-};
-
 /// Returns whether the values rise by much.
-bool look_at(const Look& look, const Points& points, Fit& fit, Verdict& verdict) {
-  Findings found = find_out(look.values, look.tables, look.stretch, known_variance(look.values, points.error),
-                            points.error.sample, points.floor, fit);
-  found.index = look.index;
-  found.spikes = look.spikes;
-  found.waves = look.waves;
+bool look_at(const Part& part, const Points& points, Fit& fit, Verdict& verdict) {
+  Findings found = find_out(part.values, Tables::of(part.values.size(), part.places), part.stretch,
+                            known_variance(part.values, points.error), points.error.sample, points.floor, fit);
+  found.index = part.index;
+  found.spikes = part.spikes;
+  found.waves = part.waves;
   found.unlisted = std::ranges::count(points.known, 0) > 0;
   verdict.p = found.p_of(Group::climbing);
   verdict.slope = found.slope;
@@ -152,43 +144,44 @@ bool look_at(const Look& look, const Points& points, Fit& fit, Verdict& verdict)
   return found.large && found.rise > 0;
 }
 
+bool is_level(std::span<const double> values, double floor) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *most <= *least || *most - *least < floor;
+}
+
 /// A start-up that is most of the rise makes a steady climb after it look like a warm-up. The values after the first
 /// `start`, where they are most of the series, are judged alone.
-void look_after_start(Part part, std::size_t start, const Look& all, const Points& points, Fit& fit, Verdict& verdict) {
+void look_after_start(Part part, std::size_t start, const Points& points, Fit& fit, Verdict& verdict) {
   const std::size_t count = part.values.size();
   if (start == 0 || start > count / kStartShare || count - start < kJudgedFrom * 2) return;
-  const Part rest{part.values.subspan(start), part.places.empty() ? part.places : part.places.subspan(start),
-                  part.index.subspan(start)};
-  const auto [least, most] = std::minmax_element(rest.values.begin(), rest.values.end());
-  if (*most <= *least || *most - *least < points.floor) return;
-  const double stretch = rest.places.empty() ? 1 : to_places(rest.places);
+  part.values = part.values.subspan(start);
+  part.index = part.index.subspan(start);
+  if (!part.places.empty()) part.places = part.places.subspan(start);
+  if (is_level(part.values, points.floor)) return;
+  to_places(part);
   Verdict later;
-  look_at({rest.values, rest.index, Tables::of(rest.values.size(), rest.places), all.stretch * stretch, all.spikes, 0},
-          points, fit, later);
+  look_at(part, points, fit, later);
   if (later.word != "GROWING") return;
   later.reason = concat(later.reason, "; the first ", start, " are a start-up");
   verdict = std::move(later);
 }
 
 void judge_shapes(Part part, const Points& points, Verdict& verdict) {
-  const std::span<double> values = part.values;
-  const std::size_t spikes = remove_spikes(values, known_variance(values, points.error));
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*most <= *least) {
-    verdict.word = "FLAT";
-    verdict.reason = "level but for single spikes";
-    return;
-  }
-  const double steps = part.places.empty() ? 1 : to_places(part.places);
-  const double stretch = part.came ? 1 : steps;
-  const Tables& tables = Tables::of(values.size(), part.places);
+  verdict.word = "FLAT";
+  verdict.reason = "level where it is listed";
+  if (is_level(part.values, points.floor)) return;
+  part.spikes = remove_spikes(part.values, known_variance(part.values, points.error));
+  verdict.reason = "level but for single spikes";
+  if (is_level(part.values, 0)) return;
+  to_places(part);
   thread_local Fit fit;
-  Look look{values, part.index, tables, stretch, spikes, 0};
-  const bool may_climb = look_at(look, points, fit, verdict);
-  if (verdict.word == "SATURATING") return look_after_start(part, fit.knee, look, points, fit, verdict);
-  if (!may_climb || verdict.word == "GROWING" || values.size() < kLong) return;
-  look.waves = take_out_waves(values, tables);
-  if (look.waves > 0) look_at(look, points, fit, verdict);
+  const bool may_climb = look_at(part, points, fit, verdict);
+  if (verdict.word == "SATURATING") {
+    look_after_start(part, fit.knee, points, fit, verdict);
+  } else if (may_climb && verdict.word != "GROWING" && part.values.size() >= kLong) {
+    part.waves = take_out_waves(part.values, *fit.tables);
+    if (part.waves > 0) look_at(part, points, fit, verdict);
+  }
 }
 
 /// The known values and where they are, in steps of the whole series. Reused: judging allocates nothing.
@@ -244,43 +237,36 @@ void judge_values(const Points& points, Verdict& verdict) {
     return;
   }
   const auto there = [](double value) { return value != 0; };
+  const auto first = std::find_if(chosen.values.begin(), chosen.values.end(), there);
+  const auto absent = static_cast<std::size_t>(first - chosen.values.begin());
   if (chosen.values.back() == 0) {
-    const auto last = std::find_if(chosen.values.rbegin(), chosen.values.rend(), there);
-    const auto place = static_cast<std::size_t>(chosen.values.rend() - last);
+    const auto end = std::find_if(chosen.values.rbegin(), chosen.values.rend(), there).base();
+    const auto place = static_cast<std::size_t>(end - chosen.values.begin());
     judge_shapes(chosen.from(0), points, verdict);
     verdict.word = "GONE";
     verdict.reason = concat("last there at snapshot ", place == 0 ? 0 : chosen.index[place - 1] + 1);
     return;
   }
-  const auto first = std::find_if(chosen.values.begin(), chosen.values.end(), there);
-  const auto absent = static_cast<std::size_t>(first - chosen.values.begin());
-  if (absent == 0 || count - absent >= kJudgedFrom) {
-    const Part present = chosen.from(absent);
-    const auto [low, high] = std::minmax_element(present.values.begin(), present.values.end());
-    if (*high > *low && *high - *low >= points.floor) {
-      judge_shapes(present, points, verdict);
-      if (absent == 0) return;
-      if (verdict.word != "FLAT" && verdict.word != "NOISY") {
-        verdict.reason += concat("; first there at snapshot ", chosen.index[absent] + 1);
-        return;
-      }
-    }
-    if (absent == 0) {
-      verdict.word = "FLAT";
-      verdict.reason = "level where it is listed";
-      return;
-    }
-    // Came and stayed: not there before, no trend since.
-  } else {
-    judge_shapes(chosen.from(0), points, verdict);
+  const bool enough = count - absent >= kJudgedFrom;
+  if (absent == 0 || enough) judge_shapes(chosen.from(absent), points, verdict);
+  if (absent == 0) return;
+  if (verdict.word != "GROWING") {  // a few values may be a climb beside the zeros before them
+    Verdict whole;
+    choose(points, chosen);
+    judge_shapes(chosen.from(0), points, whole);
+    if (!enough || whole.word == "GROWING") verdict = std::move(whole);
+  }
+  if (verdict.word == "GROWING" || (enough && verdict.word != "FLAT" && verdict.word != "NOISY")) {
+    verdict.reason += concat("; first there at snapshot ", chosen.index[absent] + 1);
+    return;
   }
   verdict.word = "NEW";
   verdict.reason = concat("not there before snapshot ", chosen.index[absent] + 1);
 }
 
-/// Scatter and jumps of the values may hide a climb. A warm-up that slows down is itself well seen: more
-/// objects then are small ones.
-bool values_may_hide_a_climb(const Verdict& verdict) {
+/// Scatter and jumps of the values may. A warm-up that slows down is itself well seen: more objects then are small
+/// ones.
+bool may_hide_a_climb(const Verdict& verdict) {
   return verdict.word == "RISING" || verdict.word == "NOISY" || verdict.word == "FLAT" || verdict.word == "STEP";
 }
 
@@ -336,9 +322,9 @@ Verdict judge(const Points& points) {
     return verdict;
   }
   judge_values(points, verdict);
-  if (points.counts.size() != points.values.size()) return verdict;
-  if (values_may_hide_a_climb(verdict)) judge_counts(points, verdict);
-  if (verdict.word == "STEP" || verdict.word == "RISING" || verdict.word == "NOISY") find_doublings(points, verdict);
+  if (points.counts.size() != points.values.size() || !may_hide_a_climb(verdict)) return verdict;
+  judge_counts(points, verdict);
+  find_doublings(points, verdict);
   return verdict;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "snapdiff/counters.hpp"
@@ -41,7 +42,7 @@ struct Points {
   PointError error;
   double floor = 0;
   std::string_view unit = "bytes";
-  std::string_view metric;
+  std::string_view metric = {};
 };
 
 /// Cost: about 10 us for 100 values past the floor; one pass over the values and no allocation below it.
@@ -64,8 +65,15 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
 /// The verdict of one row; the caller gives the floor.
 Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis = nullptr);
 
-/// The known error of the totals of a series.
+/// The known error of the totals of a series, and these.
 PointError error_of_total(const GrowthReport& report);
+std::vector<double> totals_of(const SeriesReport& series);
+
+/// kFloorShare of the largest snapshot, as far as the rows say, and of the totals at both ends.
+double floor_of(const GrowthReport& report);
+
+/// Of pairs of a range and a number the `most` with the widest ranges.
+void keep_widest(std::vector<std::pair<double, std::uint32_t>>& ranges, std::size_t most);
 
 /// When the total meets the limit: `climbing`, whose verdict it is, continues, and the rest stays as it was in the last
 /// half. Growth that bends upwards beyond its error continues to bend. Never where the band holds 0.
