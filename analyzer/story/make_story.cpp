@@ -143,14 +143,6 @@ void allow_for_others(const Evidence& evidence, std::vector<Culprit>& culprits) 
   }
 }
 
-double growth_of(const GrowthPaths& paths, const Weights& weights) {
-  double sum = 0;
-  for (std::size_t p = 0; p < paths.size(); ++p) {
-    if (weights.weight[p] > 0) sum += std::abs(static_cast<double>(paths[p].growth));
-  }
-  return sum;
-}
-
 /// Growth that no function can be named for: the input recorded no stack, or of types that no object has.
 double unnamed_growth(const GrowthPaths& paths) {
   double sum = 0;
@@ -176,7 +168,10 @@ std::vector<std::uint32_t> fill(Story& story, const GrowthReport& report, const 
   std::vector<std::uint32_t> moved;
   const Explained& explained = evidence.explained;
   story.judged = explained.judged;
-  story.explained = growth_of(evidence.paths, explained.growing);
+  story.explained = 0;
+  for (std::size_t p = 0; p < evidence.paths.size(); ++p) {
+    if (explained.growing.weight[p] > 0) story.explained += std::abs(static_cast<double>(evidence.paths[p].growth));
+  }
   const auto grew = static_cast<double>(report.grew);
   const double shrank = -static_cast<double>(report.shrank);
   constexpr std::size_t kTasks = 5;

@@ -1,5 +1,7 @@
 #include "analyzer/story/next_command.hpp"
 
+#include <algorithm>
+
 namespace snapdiff::story {
 namespace {
 
@@ -9,24 +11,8 @@ bool is_plain_word(std::string_view text) {
                               "_-./@#:,+=%") == std::string_view::npos;
 }
 
-/// The first function that was recorded with a name; null without one.
-const FrameView* asked_frame(const std::vector<Culprit>& culprits) {
-  for (const Culprit& culprit : culprits) {
-    if (culprit.path.empty()) continue;
-    const FrameView& frame = culprit.path.back();
-    if (!frame.pseudo && !frame.function.empty()) return &frame;
-  }
-  return nullptr;
-}
-
-/// The module whose symbols would name the first culprit; "" where nothing would.
-std::string_view unnamed_module(const std::vector<Culprit>& culprits) {
-  if (culprits.empty() || culprits.front().path.empty()) return {};
-  const FrameView& frame = culprits.front().path.back();
-  if (frame.pseudo || !frame.function.empty()) return {};
-  const std::string_view name = frame.module.substr(frame.module.rfind('/') + 1);
-  return is_plain_word(name) ? name : std::string_view();
-}
+/// The last function of a culprit.
+FrameView frame_of(const Culprit& culprit) { return culprit.path.empty() ? FrameView{} : culprit.path.back(); }
 
 /// Where a part of a name ends that is recorded as it is shown: arguments of templates and functions are not. The
 /// receiver of a Go method, "pkg.(*Type).Name", is.
@@ -85,16 +71,19 @@ Prose next_command(const GrowthReport& report, const Story& story) {
     return out.take();
   }
   const std::vector<Culprit>& asked = story.culprits.empty() ? story.freed : story.culprits;
-  const FrameView* frame = asked_frame(asked);
-  if (frame == nullptr) {
-    const std::string_view module = unnamed_module(asked);
-    if (module.empty()) return {};
+  const auto is_named = [](const Culprit& c) { return !frame_of(c).pseudo && !frame_of(c).function.empty(); };
+  const auto named = std::find_if(asked.begin(), asked.end(), is_named);
+  if (named == asked.end()) {
+    // The symbols of its module would name the first culprit.
+    const FrameView first = asked.empty() ? FrameView{} : frame_of(asked.front());
+    const std::string_view module = first.module.substr(first.module.rfind('/') + 1);
+    if (first.pseudo || !is_plain_word(module)) return {};
     out << "snapdiff";
     both_ends(out, report);
     (out << " --symbols /path/to/").name(module);
     return out.take();
   }
-  const std::string pattern = pattern_of(*frame);
+  const std::string pattern = pattern_of(frame_of(*named));
   if (pattern.empty()) return {};
   (out << "snapdiff peek '").name(pattern) << "'";
   both_ends(out, report);

@@ -47,6 +47,10 @@ bool holds(std::span<const std::uint32_t> rows, std::uint32_t row) {
   return std::find(rows.begin(), rows.end(), row) != rows.end();
 }
 
+bool share_rows(const Culprit& a, const Culprit& b) {
+  return std::ranges::any_of(b.rows, [&](std::uint32_t row) { return holds(a.rows, row); });
+}
+
 std::string_view without_package(std::string_view type) {
   if (type.find_first_of(" /<:") != std::string_view::npos) return type;
   const std::size_t dot = type.rfind('.');
@@ -159,9 +163,8 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   auto story = std::make_shared<Story>(*report.story);
   const auto rises = [](const Culprit& c) { return trend::climbs(c.verdict); };
   // A type that grows has to be explained, however few its bytes.
-  std::vector<Culprit> climbing;
-  std::copy_if(story->culprits.begin(), story->culprits.end(), std::back_inserter(climbing), rises);
-  std::vector<Culprit> found;
+  std::vector<Culprit> climbing = story->culprits, found;
+  std::erase_if(climbing, [&](const Culprit& c) { return !rises(c); });
   double all = 0;
   for (const Owner& owner : owners.owners) all += static_cast<double>(owner.retained.growth());
   // Objects of one type that came here and went there show in what their owners gained, not in the type's growth.
@@ -175,11 +178,8 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   }
   if (found.empty()) return;
   for (Culprit& type : climbing) {
-    const bool is_told = std::any_of(found.begin(), found.end(), [&](const Culprit& owner) {
-      return rises(owner) &&
-             std::any_of(type.rows.begin(), type.rows.end(), [&](std::uint32_t row) { return holds(owner.rows, row); });
-    });
-    if (!is_told) found.push_back(std::move(type));
+    const auto tells = [&](const Culprit& owner) { return rises(owner) && share_rows(owner, type); };
+    if (std::ranges::none_of(found, tells)) found.push_back(std::move(type));
   }
   std::stable_sort(found.begin(), found.end(), [&](const Culprit& a, const Culprit& b) {
     if (document::gravity(a.verdict.word) != document::gravity(b.verdict.word))
@@ -200,10 +200,8 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
   story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
   story->verdict = story->culprits.front().verdict.word;
   story->judged = false;
-  std::vector<std::uint32_t> told;
-  for (const Culprit& culprit : story->culprits) told.insert(told.end(), culprit.rows.begin(), culprit.rows.end());
-  const auto is_told = [&](const Culprit& c) {
-    return std::any_of(c.rows.begin(), c.rows.end(), [&](std::uint32_t row) { return holds(told, row); });
+  const auto is_told = [&](const Culprit& type) {
+    return std::ranges::any_of(story->culprits, [&](const Culprit& told) { return share_rows(told, type); });
   };
   std::erase_if(story->levelled, [&](const Culprit& c) { return !c.is_owner && is_told(c); });
   finish(report, types_report, axis, *story);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
@@ -13,16 +14,14 @@ constexpr std::size_t kFunctions = 50;  // nobody reads more
 
 bool is_spread(const GrowthReport& report) {
   const double all = static_cast<double>(report.grew) - static_cast<double>(report.shrank);
-  if (report.rows.size() <= kRows || all <= 0) return false;
   std::vector<double> changes;
   for (const GrowthRow& row : report.rows) {
     if (row.value.growth() != 0) changes.push_back(std::abs(static_cast<double>(row.value.growth())));
   }
   if (changes.size() <= kRows) return false;
-  std::nth_element(changes.begin(), changes.begin() + kRows, changes.end(), std::greater<>());
-  double held = 0;
-  for (std::size_t i = 0; i < kRows; ++i) held += changes[i];
-  return held < kLittle * all;
+  const auto end = changes.begin() + kRows;
+  std::nth_element(changes.begin(), end, changes.end(), std::greater<>());
+  return std::accumulate(changes.begin(), end, 0.0) < kLittle * all;
 }
 
 struct Sum {

@@ -50,12 +50,8 @@ void judge_counters(CounterReport& report, std::optional<std::int64_t> limit) {
     for (const double value : known.values) largest = std::max(largest, std::abs(value));
     const auto half = static_cast<double>(row.half_unit);
     const double rounding = row.unit == "bytes" ? 0 : 1.0 / 12;
-    Points points;
-    points.values = known.values;
-    points.times = known.places;
-    points.error.variance = half * half + rounding;
-    points.floor = kFloorShare * largest;
-    points.unit = row.unit;
+    const Points points{known.values,          known.places, {}, {}, {half * half + rounding, 0},
+                        kFloorShare * largest, row.unit};
     row.verdict = judge(points);
     // The rule saw known points or stretches of them; a step is from one snapshot to the next.
     const double stretch = (known.places.back() - known.places.front()) / static_cast<double>(known.values.size() - 1);

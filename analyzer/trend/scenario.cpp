@@ -32,12 +32,11 @@ Status fill(Scenario& scenario, std::size_t rows, std::vector<Kept> found) {
 
 /// The smallest difference of neighbours; the lowest number where one leaves 64 bits downwards.
 std::int64_t least_step(std::span<const std::int64_t> values) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  using Number = std::numeric_limits<std::int64_t>;
+  std::int64_t least = Number::max();
   for (std::size_t i = 1; i < values.size(); ++i) {
     std::int64_t step = 0;
-    if (!checked_sub(values[i], values[i - 1], step))
-      step = values[i] < values[i - 1] ? std::numeric_limits<std::int64_t>::min()
-                                       : std::numeric_limits<std::int64_t>::max();
+    if (!checked_sub(values[i], values[i - 1], step)) step = values[i] < values[i - 1] ? Number::min() : Number::max();
     least = std::min(least, step);
   }
   return least;

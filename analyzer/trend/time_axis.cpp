@@ -34,9 +34,8 @@ struct Rhythm {
   explicit Rhythm(const std::vector<double>& positions) : distances(positions.size() - 1) {
     std::vector<double> found;
     for (std::size_t i = 1; i < positions.size(); ++i) found.push_back(positions[i] - positions[i - 1]);
-    std::vector<double> sorted = found;
-    std::sort(sorted.begin(), sorted.end());
-    const double median = sorted[sorted.size() / 2];
+    std::sort(found.begin(), found.end());
+    const double median = found[found.size() / 2];
     for (const double distance : found) {
       near += std::abs(distance - median) <= kUneven * median ? 1U : 0U;
       missing += skips(distance, median) ? 1U : 0U;
@@ -111,12 +110,9 @@ TimeAxis time_axis(const SeriesReport& series) {
   axis.step_seconds = axis.seconds.back() / static_cast<double>(times.size() - 1);
   const Rhythm rhythm(axis.seconds);
   if (rhythm.even()) return axis;
-  if (rhythm.gaps()) {
-    axis.places = in_steps(axis.seconds);
-    axis.note = "snapshots are missing in between: judged at the times of those that are there";
-  } else {
-    axis.note = "snapshots were taken at uneven times: judged by their order";
-  }
+  if (rhythm.gaps()) axis.places = in_steps(axis.seconds);
+  axis.note = rhythm.gaps() ? "snapshots are missing in between: judged at the times of those that are there"
+                            : "snapshots were taken at uneven times: judged by their order";
   return axis;
 }
 
