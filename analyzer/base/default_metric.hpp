@@ -36,11 +36,11 @@ inline MetricList metric_list(std::span<const Column> columns, std::string_view 
   return list;
 }
 
-/// As Go, Java agents and perf's converters call it.
+/// As Go, Java agents and perf's converters call it; a count of samples alone is how often a profiler looked.
 inline bool measures_cpu_time(const SampleType& type) {
   const bool time = type.unit.ends_with("seconds") || type.unit == "cycles";
   const std::string_view name = type.name;
-  return name == "cycles" || (time && (name == "cpu" || name == "wall" || name == "time" || name == "samples"));
+  return name == "cycles" || name == "samples" || (time && (name == "cpu" || name == "wall" || name == "time"));
 }
 
 /// A metric that all snapshots have: what leak checks lost, where any is; inuse_space; else a memory profile's own

@@ -123,14 +123,10 @@ Result<std::string> choose_wanted(std::span<const SnapshotRef> snapshots, const 
   return chosen;
 }
 
-/// Go, Java agents and perf's converters measure time in these units, and name it so.
-bool is_cpu_time(std::span<const SnapshotRef> snapshots) {
-  return std::any_of(snapshots.begin(), snapshots.end(), [](const SnapshotRef& ref) {
-    const auto& columns = ref.snapshot->samples.columns;
-    return std::any_of(columns.begin(), columns.end(), [](const Column& column) {
-      const std::string name = lower(column.type.name);
-      const bool time = column.type.unit.ends_with("seconds") || column.type.unit == "cycles";
-      return name == "cycles" || (time && (name == "cpu" || name == "wall" || name == "time" || name == "samples"));
+bool is_cpu_profile(std::span<const SnapshotRef> snapshots) {
+  return std::ranges::any_of(snapshots, [](const SnapshotRef& ref) {
+    return std::ranges::any_of(ref.snapshot->samples.columns, [](const Column& column) {
+      return measures_cpu_time({lower(column.type.name), column.type.unit});
     });
   });
 }
@@ -228,9 +224,9 @@ Result<std::string> choose_metric(std::span<const SnapshotRef> snapshots, const 
     return Error{ErrorCode::incompatible,
                  std::string("no common metric: ") + both_lists(snapshots, {}) + ", expected one that is in each"};
   }
-  return Error{ErrorCode::incompatible, (any_in_bytes             ? "no default metric: "
-                                         : is_cpu_time(snapshots) ? "this is a CPU profile: "
-                                                                  : "no memory metric: ") +
+  return Error{ErrorCode::incompatible, (any_in_bytes                ? "no default metric: "
+                                         : is_cpu_profile(snapshots) ? "this is a CPU profile: "
+                                                                     : "no memory metric: ") +
                                             both_lists(snapshots, {}) + ", expected a choice by --metric"};
 }
 

@@ -178,6 +178,11 @@ class BadInput(CliTest):
         self.assertFalse(self.exists("snapdiff.db"))
         self.run_it("cpu.pb.gz", "cpu.pb.gz", "--metric", "cpu")
 
+    def test_a_count_of_samples_is_no_memory(self):
+        self.write("cpu.pb.gz", pprof([("samples", "count")], [(["f", "main"], [10])]))
+        self.assertIn("this is a CPU profile: cpu.pb.gz has samples", self.refused("cpu.pb.gz"))
+        self.run_it("cpu.pb.gz", "--metric", "samples")
+
     def test_missing_file(self):
         self.write("good.heap", BEFORE)
         self.assertIn("no such file", self.refused("good.heap", "missing.heap"))
