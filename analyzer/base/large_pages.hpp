@@ -72,7 +72,7 @@ struct LargePages {
   bool operator==(const LargePages& /*other*/) const { return true; }
 };
 
-/// Memory of a column whose new values are written afterwards: std::vector would write them first, on one core.
+/// An allocator that leaves new values unwritten: resize_on_all_cores() writes them, std::vector would on one core.
 template <class T>
 struct UnwrittenPages : LargePages<T> {
   template <class Other>

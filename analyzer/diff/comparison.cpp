@@ -140,7 +140,7 @@ class FirstEntries {
   }
 
  private:
-  /// Less than that of any entry of the sides before, so that nothing has to be reset from one side to the next.
+  /// Newer sides have larger values, so the column needs no reset between sides.
   static std::uint64_t place(std::size_t s, std::size_t entry) { return std::uint64_t{s} << 32 | entry; }
 
   const Comparison& c_;

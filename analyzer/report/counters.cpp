@@ -39,7 +39,7 @@ std::string sparkline_of(const CounterRow& row, bool utf8) {
   return sparkline(values.data(), values.size(), kSparkWidth, utf8);
 }
 
-/// What is in brackets behind its name: a unit that amounts do not say, and how it counts.
+/// The brackets behind the name: the unit that amounts do not show, and whether the counter only counts up.
 std::string marks_of(const CounterRow& row) {
   constexpr std::array<std::string_view, 4> kSaid = {"", "bytes", "count", "nanoseconds"};
   std::string text;

@@ -52,7 +52,7 @@ class Code {
   const Dictionary& dictionary() const { return d_; }
 
   /// Frames of an entry, leaf first, without those left out. Empty where nothing is left, and where an address of the
-  /// program without a name allocates: nobody knows what is there in another build.
+  /// program without a name allocates: its function in another build is unknown.
   std::span<const FrameId> frames(std::size_t entry, std::vector<FrameId>& scratch) const;
 
   /// Hash of the library's frame that the program calls to allocate. 0: none.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMargin = 0.08;                             // the best counterpart beats the second by this much
 constexpr double kAlikeInNothing = kAlike - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
-constexpr int kRounds = 6;                                   // what is found helps to find more
+constexpr int kRounds = 6;                                   // rounds: each match adds evidence for its neighbours
 constexpr std::ptrdiff_t kNeighbours = 2;                    // callers and callees of a function without a like name
 constexpr std::size_t kMostOfKey = 256;          // functions of a side with one thing in common: the heaviest
 constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
@@ -30,7 +30,7 @@ std::string_view end_of_path(std::string_view path, int parts) {
   return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
 }
 
-/// What is taken for the name of a function.
+/// The part of a function that counts as its name.
 struct Sense {
   std::string_view Function::*text;
   int file_parts = 0;           ///< of its path, from the end, are part of it
@@ -114,7 +114,7 @@ std::vector<Neighbours> neighbours_of(const Code& code) {
   };
   for (const auto& [ends, weight] : edges) {
     const auto caller = static_cast<std::uint32_t>(ends >> 32U), callee = static_cast<std::uint32_t>(ends);
-    if (weight == 0) continue;  // a place of `recent` that nothing was in
+    if (weight == 0) continue;  // an unused slot of `recent`
     if (caller != kRoot) put(out[caller].callees, callee, weight);
     if (callee != kAllocates) put(out[callee].callers, caller, weight);
   }
@@ -221,7 +221,7 @@ class Structure {
     for (std::uint32_t i = 0; i < of_a.size(); ++i) {
       for (const std::uint64_t key : open_a[i].keys) {
         const auto& [here, there] = having[key];
-        if (here.back() < i) continue;  // of so many it is not among the heaviest
+        if (here.back() < i) continue;  // this function is not among the heaviest of the key
         for (const std::uint32_t j : there) {
           if (std::exchange(compared[j], i) == i) continue;
           const double s = score(open_a[i], open_b[j]);

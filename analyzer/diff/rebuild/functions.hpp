@@ -19,8 +19,9 @@ struct FunctionMap {
 };
 
 /// Matches functions by names that one function of each side alone has, then by callers, callees, bytes and similarity
-/// of names: mutual best with a margin, in rounds, as what is found helps to find more. Two functions are compared that
-/// have a caller, a callee, a file or a name in common, of each of these the heaviest: time grows with their number.
+/// of names: mutual best with a margin, in rounds, since each match adds evidence for its neighbours. Two functions are
+/// compared that have a caller, a callee, a file or a name in common, of each of these the heaviest: time grows with
+/// their number.
 FunctionMap map_functions(const Code& before, const Code& after);
 
 }  // namespace snapdiff::diff::rebuild

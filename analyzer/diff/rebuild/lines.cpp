@@ -52,7 +52,7 @@ class Alignment {
     }
   }
 
-  /// What is left over on both sides may have changed its order with the rest.
+  /// Lines that are left over on both sides may have changed their order.
   void run(std::vector<AlignedPair>& aligned) {
     while (align(aligned)) {
     }
@@ -78,7 +78,7 @@ class Alignment {
     return kSites.none + kSites.deep * deep + (next == 0 ? 0 : kSites.calls + kSites.next * next);
   }
 
-  /// What says for two pairs, by their places in like_, that they moved by as many lines.
+  /// The weight of two pairs, by their indices in like_, if both moved by the same number of lines.
   Weight beside(std::size_t k, std::size_t l) const {
     const auto between = [](const Positions& positions, std::uint32_t x, std::uint32_t y) {
       return positions.all[y].lines.front() - positions.all[x].lines.front();
