@@ -83,8 +83,10 @@ class Holders {
     std::vector<CacheHolder> out;
     for (auto& [key, sum] : holders_) {
       CacheHolder& holder = sum.holder;
-      holder.function = key.first;
-      holder.line = {std::string(key.second.first), key.second.second};
+      if (key) {
+        holder.function = dictionary_.strings[dictionary_.functions.name[key->first]];
+        holder.line = {std::string(dictionary_.strings[dictionary_.functions.file[key->first]]), key->second};
+      }
       out.push_back(std::move(holder));
     }
     std::stable_sort(out.begin(), out.end(),
@@ -94,7 +96,7 @@ class Holders {
   }
 
  private:
-  using Key = std::pair<std::string_view, std::pair<std::string_view, std::int32_t>>;
+  using Key = std::optional<std::pair<std::size_t, std::int32_t>>;  // function and line
   struct Sum {
     CacheHolder holder;
     std::size_t last = 0;  // segment
@@ -111,10 +113,12 @@ class Holders {
       const StackPhases::Mark mark = phases_.mark_of(frame);
       if (mark != StackPhases::Mark::python && mark != StackPhases::Mark::forward) continue;
       const std::size_t function = index_of(dictionary_.frames.function[index_of(frame)]);
-      const std::string_view file = dictionary_.strings[dictionary_.functions.file[function]];
-      if (contains(file, "torch/nn/") || contains(file, "torch\\nn\\")) continue;
-      return {dictionary_.strings[dictionary_.functions.name[function]],
-              {file, dictionary_.frames.line[index_of(frame)]}};
+      const auto [at, is_new] = of_torch_nn_.try_emplace(function);
+      if (is_new) {
+        const std::string_view file = dictionary_.strings[dictionary_.functions.file[function]];
+        at->second = contains(file, "torch/nn/") || contains(file, "torch\\nn\\");
+      }
+      if (!at->second) return std::pair(function, dictionary_.frames.line[index_of(frame)]);
     }
     return {};
   }
@@ -122,6 +126,7 @@ class Holders {
   const Dictionary& dictionary_;
   StackPhases phases_;
   std::map<StackId, Key> keys_;
+  std::map<std::size_t, bool> of_torch_nn_;  // by function: a long name is read once
   std::map<Key, Sum> holders_;
 };
 

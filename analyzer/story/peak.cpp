@@ -60,7 +60,10 @@ PeakPart part_of(const Held& held, double share) {
 
 /// Adds the lines that hold most, of `view`'s stacks; `no_stack` stands for stack 0.
 void add_parts(const MemoryPeak& peak, const StackView& view, StackId no_stack, PeakStory& out) {
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t>, Held> lines;
+  // A dictionary holds each name once, so equal names have one address. Comparing letters would read a long name per
+  // row.
+  std::map<std::tuple<const char*, const char*, const char*, std::int32_t>, std::size_t> known;
+  std::vector<Held> lines;
   std::vector<FrameView> frames;
   for (const PeakRow& row : peak.rows) {
     frames.clear();
@@ -73,21 +76,22 @@ void add_parts(const MemoryPeak& peak, const StackView& view, StackId no_stack, 
       frame.function = row.unattributed ? "[before trace]" : "[no stack recorded]";
       frame.pseudo = true;
     }
-    Held& held =
-        lines.try_emplace({row.role, frame.function, frame.file, frame.line}, Held{frame, via, row.role}).first->second;
-    if (held.via != via) held.via = {};
+    const auto [at, is_new] =
+        known.try_emplace({row.role.data(), frame.function.data(), frame.file.data(), frame.line}, lines.size());
+    if (is_new) lines.push_back({frame, via, row.role});
+    Held& held = lines[at->second];
+    if (held.via.data() != via.data()) held.via = {};
     held.blocks += row.blocks;
     held.bytes += row.bytes;
     held.passing += row.passing;
   }
-  std::vector<const Held*> order;
-  for (const auto& [key, held] : lines) order.push_back(&held);
-  std::stable_sort(order.begin(), order.end(), [](const Held* a, const Held* b) { return a->bytes > b->bytes; });
-  for (const Held* held : order) {
-    const double share = static_cast<double>(held->bytes) / static_cast<double>(std::max<std::int64_t>(peak.bytes, 1));
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Held& a, const Held& b) { return std::tie(b.bytes, a.role) < std::tie(a.bytes, b.role); });
+  for (const Held& held : lines) {
+    const double share = static_cast<double>(held.bytes) / static_cast<double>(std::max<std::int64_t>(peak.bytes, 1));
     if (out.parts.size() == kMostPeakParts || share < kWorthAPart) break;
-    out.parts.push_back(part_of(*held, share));
-    out.roles.push_back(held->role);
+    out.parts.push_back(part_of(held, share));
+    out.roles.push_back(held.role);
   }
 }
 
