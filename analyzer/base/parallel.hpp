@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <thread>
+#include <vector>
 
 namespace snapdiff {
 
@@ -43,6 +44,16 @@ void for_each_block(std::size_t rows, Body body) {
   for_each_parallel(blocks_of(rows), rows, [&](std::size_t block) {
     body(block, block * kBlockRows, std::min(rows, (block + 1) * kBlockRows));
   });
+}
+
+/// A list in the order of rows: list(begin, end, out) appends what it finds in a block of them to `out`.
+template <class T, class List>
+std::vector<T> listed_in_blocks(std::size_t rows, List list) {
+  std::vector<std::vector<T>> blocks(blocks_of(rows));
+  for_each_block(rows, [&](std::size_t block, std::size_t begin, std::size_t end) { list(begin, end, blocks[block]); });
+  std::vector<T> all;
+  for (const std::vector<T>& block : blocks) all.insert(all.end(), block.begin(), block.end());
+  return all;
 }
 
 }  // namespace snapdiff

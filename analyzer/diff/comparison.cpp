@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-std::vector<std::uint32_t> joined(const std::vector<std::vector<std::uint32_t>>& blocks) {
-  std::vector<std::uint32_t> all;
-  for (const std::vector<std::uint32_t>& block : blocks) all.insert(all.end(), block.begin(), block.end());
-  return all;
-}
-
 /// Numbers of stacks, equal where the stacks show equal frames: one for each stack of each dictionary, then one for
 /// each entry of a side with identities of its own.
 class EqualStacks {
@@ -80,13 +74,13 @@ class EqualStacks {
     if (seen.of_shown_frames.empty()) return;
     const std::span<const Hash128> whole = seen.of_all_frames;
     const std::span<const Hash128> shown = seen.of_shown_frames;
-    std::vector<std::vector<std::uint32_t>> blocks(blocks_of(size_));
-    for_each_block(size_, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    using Numbers = std::vector<std::uint32_t>;
+    const auto list = [&](std::size_t begin, std::size_t end, Numbers& out) {
       for (std::size_t s = begin; s < end; ++s) {
-        if (shown[s] != whole[s]) blocks[block].push_back(static_cast<std::uint32_t>(s));
+        if (shown[s] != whole[s]) out.push_back(static_cast<std::uint32_t>(s));
       }
-    });
-    const std::vector<std::uint32_t> shortened = joined(blocks);
+    };
+    const Numbers shortened = listed_in_blocks<std::uint32_t>(size_, list);
     const auto identity = [&](std::uint32_t i) { return shown[shortened[i]]; };
     HashIndex index;
     const LargeColumn<std::uint32_t> first = index.add_all(
@@ -205,8 +199,7 @@ Status add_values(Comparison& c, const EqualStacks& equal, const FirstEntries& e
     return fits;
   };
   std::atomic<bool> all_fit = true;
-  std::vector<std::vector<std::uint32_t>> again(blocks_of(side.stack.size()));
-  for_each_block(side.stack.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+  const auto add_first = [&](std::size_t begin, std::size_t end, std::vector<std::uint32_t>& again) {
     bool fits = true;
     for (std::size_t entry = begin; entry < end; ++entry) {
       const std::size_t number = equal.number(c, s, entry);
@@ -214,12 +207,12 @@ Status add_values(Comparison& c, const EqualStacks& equal, const FirstEntries& e
       if (entries.is_first(number, s, entry)) {
         fits &= add(entry);
       } else {
-        again[block].push_back(static_cast<std::uint32_t>(entry));
+        again.push_back(static_cast<std::uint32_t>(entry));
       }
     }
     if (!fits) all_fit = false;
-  });
-  c.repeated[s] = joined(again);
+  };
+  c.repeated[s] = listed_in_blocks<std::uint32_t>(side.stack.size(), add_first);
   for (const std::uint32_t entry : c.repeated[s]) {
     if (!add(entry)) all_fit = false;
   }

@@ -18,18 +18,14 @@ struct Run {
 
 /// Runs of several items with one key; the first item is number `first`.
 std::vector<Run> equal_runs(const std::vector<SortItem>& items, std::size_t first) {
-  std::vector<std::vector<Run>> blocks(blocks_of(items.size()));
-  for_each_block(items.size(), [&](std::size_t block, std::size_t begin, std::size_t last) {
+  return listed_in_blocks<Run>(items.size(), [&](std::size_t begin, std::size_t last, std::vector<Run>& runs) {
     for (std::size_t i = begin; i < last; ++i) {
       if (i > 0 && items[i].key == items[i - 1].key) continue;
       std::size_t end = i + 1;
       while (end < items.size() && items[end].key == items[i].key) ++end;
-      if (end - i > 1) blocks[block].push_back({first + i, first + end});
+      if (end - i > 1) runs.push_back({first + i, first + end});
     }
   });
-  std::vector<Run> runs;
-  for (const std::vector<Run>& block : blocks) runs.insert(runs.end(), block.begin(), block.end());
-  return runs;
 }
 
 std::uint64_t sort_key(SortKey by, const Change& value, const Change& objects) {

@@ -293,18 +293,14 @@ void SharedDictionary::move(Snapshot& snapshot, Known known) {
   Rows rows(*this);
   DictionaryMover<Rows> mover(*snapshot.dictionary, rows, std::move(known.frames));
   SampleTable& samples = snapshot.samples;
-  std::vector<std::vector<StackId>> lacking(blocks_of(samples.size()));
-  for_each_block(samples.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+  const auto list_lacking = [&](std::size_t begin, std::size_t end, std::vector<StackId>& out) {
     for (std::size_t row = begin; row < end; ++row) {
-      if (known.stacks[index_of(samples.stack[row])] == HashIndex::kAbsent)
-        lacking[block].push_back(samples.stack[row]);
+      if (known.stacks[index_of(samples.stack[row])] == HashIndex::kAbsent) out.push_back(samples.stack[row]);
     }
-  });
-  for (const std::vector<StackId>& some : lacking) {
-    for (const StackId stack : some) {
-      std::uint32_t& here = known.stacks[index_of(stack)];
-      if (here == HashIndex::kAbsent) here = rows.stack(stack, snapshot.dictionary->stacks, mover);
-    }
+  };
+  for (const StackId stack : listed_in_blocks<StackId>(samples.size(), list_lacking)) {
+    std::uint32_t& here = known.stacks[index_of(stack)];
+    if (here == HashIndex::kAbsent) here = rows.stack(stack, snapshot.dictionary->stacks, mover);
   }
   for_each_block(samples.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row)

@@ -59,15 +59,14 @@ struct GrowthPaths::Parted {
 
 void GrowthPaths::part(const GrowthReport& report, Parted& out) {
   resize_on_all_cores(out.by_key, report.stacks.size());
-  std::vector<std::vector<std::uint32_t>> blocks(blocks_of(report.rows.size()));
-  for_each_block(report.rows.size(), [&](std::size_t block, std::size_t begin, std::size_t end) {
+  const auto list_changed = [&](std::size_t begin, std::size_t end, std::vector<std::uint32_t>& rows) {
     for (std::size_t row = begin; row < end; ++row) {
       const bool changed = is_changed(report, row);
-      if (changed) blocks[block].push_back(static_cast<std::uint32_t>(row));
+      if (changed) rows.push_back(static_cast<std::uint32_t>(row));
       out.by_key[report.rows[row].key] = {changed ? 0 : peak_of(report, row), static_cast<std::uint32_t>(row), changed};
     }
-  });
-  for (const auto& block : blocks) out.changed.insert(out.changed.end(), block.begin(), block.end());
+  };
+  out.changed = listed_in_blocks<std::uint32_t>(report.rows.size(), list_changed);
 }
 
 GrowthPaths::GrowthPaths(const GrowthReport& report) : report_(&report) {
