@@ -45,7 +45,8 @@ struct FileInfo {
 void write_info(report::JsonWriter& json, const FileInfo& file, const report::Style& style) {
   const Snapshot& last = *file.parts.back()->ref.snapshot;
   const SnapshotFacts& facts = last.facts;
-  const session::Shape shape = session::measure(last);
+  session::ShapeMeter meter;
+  const session::Shape shape = meter.measure(last);
   json.begin_object();
   json.field("schema", "snapdiff.info/1");
   json.field("file", facts.source.name);
@@ -63,7 +64,7 @@ void write_info(report::JsonWriter& json, const FileInfo& file, const report::St
     const Snapshot& snapshot = *part->ref.snapshot;
     write_totals(json, snapshot);
     json.field_or_null("taken_at", snapshot.facts.taken_at_ns ? session::time_text(*snapshot.facts.taken_at_ns) : "");
-    json.field("stacks", session::measure(snapshot).stacks);
+    json.field("stacks", meter.measure(snapshot).stacks);
   });
   write_totals(json, last);
   json.object("units", [&] {
@@ -216,8 +217,9 @@ int run_info(const Arguments& arguments) {
     }
     if (options.strict && loaded->partial()) code = std::max(code, kExitBadInput);
     if (options.as == "text") {
+      session::ShapeMeter meter;
       for (const LoadedSnapshot& item : loaded->snapshots) {
-        out += (out.empty() ? "" : "\n") + session::info_text(item);
+        out += (out.empty() ? "" : "\n") + session::info_text(item, meter);
         for (const session::TracedFailure& f : value_or_throw(session::failures_of(item, asked.view)))
           out += "\n" + report::text_failure(f.failure, f.live, style);
       }

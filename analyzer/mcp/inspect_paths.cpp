@@ -100,7 +100,8 @@ Inspected inspect_one(const std::string& path, const std::string& format) {
   } else {
     out.most_snapshots = all.size();
     if (all.size() > 1) out.text = "a series of " + counted(all.size(), "snapshot") + "; the last one:\n";
-    out.text += session::info_text(all.back());
+    session::ShapeMeter meter;
+    out.text += session::info_text(all.back(), meter);
   }
   out.text += reading_notes(*loaded);
   return out;

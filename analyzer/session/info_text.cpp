@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/base/printable.hpp"
 #include "analyzer/base/words.hpp"
 #include "analyzer/session/facts_text.hpp"
+#include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::session {
 namespace {
@@ -32,16 +36,20 @@ std::string_view device_prefix(std::string_view name) {
 // Counters to show. Of a single device each says what the sum over all devices says: once is enough.
 std::vector<const Counter*> shown_counters(const SnapshotFacts& facts) {
   std::set<std::string_view> devices;
+  std::unordered_map<std::string_view, const Counter*, KeyedHash> sums;
   for (const Counter& counter : facts.counters) {
-    if (const std::string_view prefix = device_prefix(counter.name); !prefix.empty()) devices.insert(prefix);
+    const std::string_view prefix = device_prefix(counter.name);
+    if (prefix.empty()) {
+      sums.emplace(counter.name, &counter);
+    } else {
+      devices.insert(prefix);
+    }
   }
   const auto is_repeated = [&](const Counter& counter) {
     const std::string_view prefix = device_prefix(counter.name);
     if (prefix.empty() || devices.size() > 1) return false;
-    return std::any_of(facts.counters.begin(), facts.counters.end(), [&](const Counter& sum) {
-      return sum.name == std::string_view(counter.name).substr(prefix.size()) && sum.value == counter.value &&
-             sum.unit == counter.unit;
-    });
+    const auto sum = sums.find(std::string_view(counter.name).substr(prefix.size()));
+    return sum != sums.end() && sum->second->value == counter.value && sum->second->unit == counter.unit;
   };
   std::vector<const Counter*> shown;
   for (const Counter& counter : facts.counters) {
@@ -52,44 +60,43 @@ std::vector<const Counter*> shown_counters(const SnapshotFacts& facts) {
 
 }  // namespace
 
-Shape measure(const Snapshot& snapshot) {
+Shape ShapeMeter::measure(const Snapshot& snapshot) {
   Shape shape;
+  std::set<ModuleId> modules_seen;
   const Dictionary& d = *snapshot.dictionary;
   const Column* bytes = snapshot.column("inuse_space");
-  std::vector<std::uint8_t> seen_stack(d.stacks.size());
-  std::vector<std::uint8_t> live_stack(d.stacks.size());
-  std::vector<std::uint8_t> seen_frame(d.frames.size());
+  ++round_;
+  seen_stack_.resize(std::max(seen_stack_.size(), d.stacks.size()));
+  live_stack_.resize(seen_stack_.size());
+  seen_frame_.resize(std::max(seen_frame_.size(), d.frames.size()));
+  const auto is_new = [this](std::uint32_t& seen) { return std::exchange(seen, round_) != round_; };
   for (std::size_t row = 0; row < snapshot.samples.size(); ++row) {
     const StackId stack = snapshot.samples.stack[row];
-    const std::size_t s = index_of(stack);
-    if (bytes != nullptr && bytes->value[row] != 0 && live_stack[s] == 0) {
-      live_stack[s] = 1;
-      ++shape.live_stacks;
-    }
-    if (seen_stack[s] != 0) continue;
-    seen_stack[s] = 1;
+    if (bytes != nullptr && bytes->value[row] != 0 && is_new(live_stack_[index_of(stack)])) ++shape.live_stacks;
+    if (!is_new(seen_stack_[index_of(stack)])) continue;
     const auto frames = d.stacks.frames(stack);
     shape.shallowest = shape.stacks == 0 ? frames.size() : std::min(shape.shallowest, frames.size());
     shape.deepest = std::max(shape.deepest, frames.size());
     ++shape.stacks;
-    for (const FrameId frame : frames) seen_frame[index_of(frame)] = 1;
-  }
-  for (std::size_t f = 0; f < seen_frame.size(); ++f) {
-    if (seen_frame[f] == 0 || (d.frames.flags[f] & kFramePseudo) != 0) continue;
-    ++shape.frames;
-    if (d.frames.function[f] != FunctionId{}) ++shape.symbolized;
-    const std::size_t module = index_of(d.frames.module[f]);
-    if (module != 0) {
-      shape.modules.emplace(base_name(d.strings[d.modules.name[module]]), d.strings[d.modules.build_id[module]]);
+    for (const FrameId frame : frames) {
+      const std::size_t f = index_of(frame);
+      if (!is_new(seen_frame_[f]) || (d.frames.flags[f] & kFramePseudo) != 0) continue;
+      ++shape.frames;
+      if (d.frames.function[f] != FunctionId{}) ++shape.symbolized;
+      const ModuleId module = d.frames.module[f];
+      if (module != ModuleId{} && modules_seen.insert(module).second) {
+        shape.modules.emplace(base_name(d.strings[d.modules.name[index_of(module)]]),
+                              d.strings[d.modules.build_id[index_of(module)]]);
+      }
     }
   }
   return shape;
 }
 
-std::string info_text(const LoadedSnapshot& item) {
+std::string info_text(const LoadedSnapshot& item, ShapeMeter& meter) {
   const Snapshot& snapshot = *item.ref.snapshot;
   const std::string& ref = item.ref.ref;
-  const Shape shape = measure(snapshot);
+  const Shape shape = meter.measure(snapshot);
   const SnapshotFacts& facts = snapshot.facts;
   const auto row = [](const std::string& raw_name, const std::string& value) {
     constexpr std::size_t kColumn = 15;

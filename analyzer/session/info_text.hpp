@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "snapdiff/opened.hpp"
 
@@ -20,9 +22,18 @@ struct Shape {
   std::set<std::pair<std::string, std::string>> modules;  // base name, build id
 };
 
-Shape measure(const Snapshot& snapshot);
+/// Measures snapshots one after the other. Each costs what it holds itself, however much is in a dictionary that it
+/// shares with the others.
+class ShapeMeter {
+ public:
+  Shape measure(const Snapshot& snapshot);
+
+ private:
+  std::vector<std::uint32_t> seen_stack_, live_stack_, seen_frame_;  // the last round in which each was seen
+  std::uint32_t round_ = 0;
+};
 
 /// Format, totals, stacks, sampling, symbols, counters, and what was dropped: a line each. Printable.
-std::string info_text(const LoadedSnapshot& item);
+std::string info_text(const LoadedSnapshot& item, ShapeMeter& meter);
 
 }  // namespace snapdiff::session

@@ -11,6 +11,7 @@
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/session/labelled.hpp"
 #include "analyzer/session/pins.hpp"
+#include "analyzer/session/stack_keys.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
 namespace snapdiff::session {
@@ -24,7 +25,7 @@ class Groups {
   std::uint32_t of(StackId stack) {
     if (stack == StackId{}) stack = no_stack_;
     view_->frames({stack, 1}, frames_);
-    const auto [at, is_new] = groups_.try_emplace(stack_key(frames_), static_cast<std::uint32_t>(stacks_.size()));
+    const auto [at, is_new] = groups_.try_emplace(keys_.of(frames_), static_cast<std::uint32_t>(stacks_.size()));
     if (is_new) stacks_.push_back({stack, 1});
     return at->second;
   }
@@ -33,6 +34,7 @@ class Groups {
  private:
   std::shared_ptr<const StackView> view_;
   StackId no_stack_;
+  StackKeys keys_;
   std::unordered_map<std::string, std::uint32_t, KeyedHash> groups_;
   std::vector<StackRef> stacks_;
   std::vector<FrameView> frames_;

@@ -9,6 +9,7 @@
 #include "analyzer/base/failure.hpp"
 #include "analyzer/base/pinning.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/session/stack_keys.hpp"
 #include "snapdiff/checked.hpp"
 #include "snapdiff/keyed_hash.hpp"
 
@@ -47,7 +48,7 @@ class Join {
   /// `frames_` holds the stack's frames. All reports are of the same two snapshots, so any view resolves it.
   PinnedRow& row_of(StackRef stack, const std::shared_ptr<const StackView>& view) {
     if (out_.view == nullptr) out_.view = view;
-    const auto [at, is_new] = rows_.try_emplace(stack_key(frames_), static_cast<std::uint32_t>(out_.rows.size()));
+    const auto [at, is_new] = rows_.try_emplace(keys_.of(frames_), static_cast<std::uint32_t>(out_.rows.size()));
     if (is_new) {
       PinnedRow row;
       row.key = at->second;
@@ -58,6 +59,7 @@ class Join {
   }
 
   PinReport& out_;
+  StackKeys keys_;
   std::unordered_map<std::string, std::uint32_t, KeyedHash> rows_;
   std::unordered_map<StackId, std::uint32_t> by_stack_;
   std::vector<FrameView> frames_;
@@ -139,18 +141,12 @@ void add_segments(const AllocatorState& state, StackId no_stack, Join& join, Pin
 void sort_rows(PinReport& out) {
   std::vector<std::uint32_t> order(out.rows.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::vector<std::string> keys;
-  std::vector<FrameView> frames;
-  for (const StackRef stack : out.stacks) {
-    out.view->frames(stack, frames);
-    keys.push_back(stack_key(frames));
-  }
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const PinnedRow& x = out.rows[a];
     const PinnedRow& y = out.rows[b];
     if (x.pinned.current != y.pinned.current) return x.pinned.current > y.pinned.current;
     if (x.live.current != y.live.current) return x.live.current > y.live.current;
-    return keys[x.key] < keys[y.key];
+    return a < b;
   });
   std::vector<PinnedRow> rows;
   std::vector<std::uint32_t> place(order.size());
@@ -163,20 +159,6 @@ void sort_rows(PinReport& out) {
 }
 
 }  // namespace
-
-std::string stack_key(const std::vector<FrameView>& frames) {
-  std::string key;
-  for (const FrameView& frame : frames) {
-    const auto part = [&key](std::string_view text) {
-      key.append(std::to_string(text.size())).append(":").append(text);
-    };
-    part(frame.function);
-    part(frame.file);
-    part(frame.module);
-    key.append(std::to_string(frame.line)).append(",").append(std::to_string(frame.offset)).append(";");
-  }
-  return key;
-}
 
 StackId no_stack_recorded(const Snapshot& snapshot) {
   const Dictionary& d = *snapshot.dictionary;

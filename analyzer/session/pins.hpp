@@ -1,16 +1,10 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "snapdiff/device_memory.hpp"
 #include "snapdiff/growth.hpp"
 #include "snapdiff/result.hpp"
 
 namespace snapdiff::session {
-
-/// What distinguishes one stack from another in a table: its visible frames.
-std::string stack_key(const std::vector<FrameView>& frames);
 
 /// The pseudo stack `[no stack recorded]` of a snapshot's rows; stack 0 where no row has it.
 StackId no_stack_recorded(const Snapshot& snapshot);

@@ -54,14 +54,13 @@ std::uint32_t ObjectLines::slot(const Fields& fields, Key key, std::uint64_t lin
 }
 
 std::uint32_t ObjectLines::type_row(std::string_view name) {
-  const std::size_t text = index_of(builder_.string(name));
-  if (text >= type_of_string_.size()) type_of_string_.resize(text + 1, kUndefined);
-  if (type_of_string_[text] == kUndefined) {
-    type_of_string_[text] = static_cast<std::uint32_t>(types_.size());
+  const StringId text = builder_.string(name);
+  const auto [at, is_new] = type_of_string_.try_emplace(text, static_cast<std::uint32_t>(types_.size()));
+  if (is_new) {
     types_.kind.push_back(StringId{});
-    types_.name.push_back(static_cast<StringId>(text));
+    types_.name.push_back(text);
   }
-  return type_of_string_[text];
+  return at->second;
 }
 
 void ObjectLines::node(const Fields& fields, std::uint64_t line) {

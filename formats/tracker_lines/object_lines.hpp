@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unordered_map>
+
 #include "formats/input/graph_parts.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 
@@ -35,7 +37,7 @@ class ObjectLines {
 
   SnapshotBuilder& builder_;
   ObjectTypeTable types_;
-  std::vector<std::uint32_t> type_of_string_;  // row of types_ by StringId
+  std::unordered_map<StringId, std::uint32_t> type_of_string_;  // row of types_
   // By slot: an id in order of its first mention, be it a node or the end of an edge.
   // Some 30 bytes each while a snapshot is open; a graph of numbered nodes takes these columns over.
   HashIndex slots_;

@@ -93,6 +93,9 @@ struct AllocatorState {
 
   /// The trace of `device`, or null.
   const DeviceTrace* trace(std::uint32_t device, bool host = false) const {
+    // A recorder lists its devices from 0 on: a question for each device need not search.
+    if (!host && device < traces.size() && traces[device].device == device && !traces[device].host)
+      return &traces[device];
     for (const DeviceTrace& trace : traces) {
       if (trace.device == device && trace.host == host) return &trace;
     }
