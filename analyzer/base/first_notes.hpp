@@ -14,6 +14,9 @@ inline constexpr std::string_view kNothingRecordedAlike =
 /// How the note begins that names an input that was damaged and is missing from the answer.
 inline constexpr std::string_view kLeftOut = "left out: ";
 
+/// How the note begins that says why an allocation failed, in a log that holds the message.
+inline constexpr std::string_view kOutOfMemory = "out of memory: ";
+
 inline bool is_unrelated(std::string_view note) { return note == kNothingInCommon || note == kNothingRecordedAlike; }
 
 /// Notes that stand before the answer, since they say whether it is one.

@@ -2,6 +2,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyzer/base/first_notes.hpp"
 #include "analyzer/diff/diff.hpp"
 #include "analyzer/diff/row_order.hpp"
 #include "snapdiff/checked.hpp"
@@ -93,6 +94,9 @@ Result<CounterReport> diff_counters(std::span<const SnapshotRef> snapshots) {
     }
     const SnapshotFacts& facts = snapshots[s].snapshot->facts;
     if (facts.partial) report.notes.add(Severity::data_loss, "a snapshot is partial");
+    for (const Note& note : facts.notes.all()) {
+      if (note.text.starts_with(kOutOfMemory)) report.notes.add(note.severity, note.text);
+    }
   }
   if (twice > 0)
     report.notes.add(Severity::warning, "a counter is recorded twice in one snapshot: the last one holds", std::nullopt,

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/base/concat.hpp"
+#include "analyzer/base/first_notes.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/report/csv_record.hpp"
 #include "analyzer/report/frame_names.hpp"
@@ -95,6 +97,8 @@ class CounterSheet {
     }
     if (shown_.size() < report_.rows.size()) sheet.add().last = others_text(report_.rows.size() - shown_.size());
     std::vector<std::string> notes = note_lines(report_.notes, style_.utf8);
+    const std::string told = concat("note: ", kOutOfMemory, printable(failure(), style_.utf8));
+    std::erase_if(notes, [&](const std::string& note) { return note == told; });
     const bool rounded = std::ranges::any_of(report_.rows, within_rounding);
     if (rounded && !single_) notes.emplace_back("~ growth within what the input is rounded to");
     return head() + sheet.text(style_.colour) + text_end(notes, style_);
@@ -111,12 +115,23 @@ class CounterSheet {
   }
 
  private:
+  /// Why memory ran out, by the last message of the log: the one that ended the run. "" where none is there.
+  std::string_view failure() const {
+    std::string_view reason;
+    for (const Note& note : report_.notes.all()) {
+      if (note.text.starts_with(kOutOfMemory)) reason = std::string_view(note.text).substr(kOutOfMemory.size());
+    }
+    return reason;
+  }
+
   std::string head() const {
     if (report_.rows.empty()) return "no counters\n";
     std::string span = counted(report_.snapshots.size(), "snapshot");
     if (!report_.axis.seconds.empty()) span += ", " + duration_text(report_.axis.seconds.back());
     std::vector<HeadLine> lines{
         {"counters", {{counted(report_.rows.size(), "counter") + " over " + span, Paint::none}}}};
+    if (const std::string_view reason = failure(); !reason.empty())
+      lines.push_back({"failure", {{printable(reason, style_.utf8), Paint::none}}});
     if (!single_ && !judged_)
       lines.push_back({"verdict",
                        {{"none: no counter has the " + std::to_string(kJudgedFrom) + " snapshots that a verdict needs",

@@ -2,6 +2,7 @@
 #include "formats/input/window_input.hpp"
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
+#include "formats/metric_log/printed_object.hpp"
 #include "formats/text/log_lines.hpp"
 
 namespace snapdiff::formats {
@@ -31,20 +32,21 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
   all.push_back(make_mprof_matcher());
   all.push_back(make_csv_table_matcher());
   all.push_back(make_json_line_matcher());
+  all.push_back(make_printed_object_matcher());
   all.push_back(make_plain_line_matcher());
   return all;
 }
 
-/// Reads all lines of `in` into `session`, each by the first matcher that takes it.
-/// Errors: what Input returns.
-void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, Session& session) {
+/// Reads all lines of `in` into `session`, each by the first matcher that takes it. Whether the objects among them
+/// could be put together, but for one that the end of `in` cuts. Errors: what Input returns.
+bool read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers, bool joins_objects,
+                Session& session) {
   LogLines lines(in, Returns::end_lines);
+  ObjectLines objects(lines, joins_objects);
   LogLine line;
   std::uint64_t unused = 0;
   std::optional<std::uint64_t> first_unused;
-  while (lines.next(line.text)) {
-    line.offset = lines.line_offset();
-    line.terminated = lines.terminated();
+  while (objects.next(line)) {
     const std::size_t before = session.recorder().reading_count();
     bool was_taken = false;
     for (const auto& matcher : matchers) {
@@ -71,6 +73,7 @@ void read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers
     session.notes().add(Severity::data_loss,
                         "lines longer than " + std::to_string(kMaxLogLineBytes >> 20) + " MiB were skipped",
                         lines.first_skipped(), lines.skipped());
+  return objects.objects() > 0 && objects.broken() <= 1;
 }
 
 bool looks_like_text(std::string_view head) {
@@ -107,11 +110,11 @@ Match sniff_log(std::string_view head) {
   if (!looks_like_text(head)) return Match::no;
   Session session(false, nullptr);
   MemoryInput in(head, {});
-  read_lines(in, known_matchers(), session);
+  const bool has_objects = read_lines(in, known_matchers(), true, session);
   const std::uint16_t kinds = session.recorder().kinds();
   if (session.recorder().reading_count() == 0 && !has_heading(head)) return Match::no;
   const bool is_sure = kinds != kPlain || session.evidence().is_log();
-  if (kinds == kPlain && is_json_document(head)) return Match::no;
+  if (kinds == kPlain && !has_objects && is_json_document(head)) return Match::no;
   // A counter that is met again, but not as in a log, is of several things.
   bool is_met_again = false;
   session.recorder().each_series(
@@ -142,7 +145,7 @@ void decode_log(Input& in, SnapshotSink& out, const ReadRequest& request) {
   }
   const std::unique_ptr<const LineTags> tags = request.group_by.empty() ? nullptr : make_line_tags(request.group_by);
   Session session(request.decimal_units, tags.get());
-  read_lines(in, matchers, session);
+  read_lines(in, matchers, request.patterns.empty(), session);
   if (session.recorder().reading_count() == 0) nothing_found(session, !request.patterns.empty());
   session.recorder().give(out);
 }
@@ -151,7 +154,8 @@ void decode_log(Input& in, SnapshotSink& out, const ReadRequest& request) {
 
 constexpr Format kMetricLog{
     .info = {"metric-log",
-             "numbers in logs: TorchSharp, torch.cuda, TensorFlow, memory_profiler, psutil loops, --pattern",
+             "numbers in logs: TorchSharp, torch.cuda, TensorFlow, memory_profiler, psutil loops, printed objects, "
+             "--pattern",
              "*.log, *.dat, *.txt",
              "every other line; the source text of line tables; of more than 10 000 points all but the last of each "
              "stretch"},

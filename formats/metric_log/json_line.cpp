@@ -2,6 +2,7 @@
 #include "formats/json/json_scanner.hpp"
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
+#include "formats/metric_log/printed_object.hpp"
 #include "formats/metric_log/vocabulary.hpp"
 #include "formats/text/time_stamp.hpp"
 
@@ -199,10 +200,19 @@ class JsonLine {
   std::optional<std::int64_t> time_ns_;
 };
 
+/// Lines that are an object of JSON; or end with one that a language prints in its own way.
 class JsonLines final : public Matcher {
  public:
+  explicit JsonLines(bool printed) : printed_(printed) {}
+
   bool take(const LogLine& line, Session& session) override {
-    const std::string_view text = trim(line.text);
+    std::string_view text = trim(line.text);
+    std::optional<std::string> translated;
+    if (printed_) {
+      translated = json_of_printed(text);
+      if (!translated) return false;
+      text = *translated;
+    }
     if (!text.starts_with("{\"") || !text.ends_with("}")) return false;
     JsonLine json(text, session.decimal_units());
     if (!json.read() || json.found().empty()) return false;
@@ -223,6 +233,8 @@ class JsonLines final : public Matcher {
   }
 
  private:
+  bool printed_;
+
   static std::string named(const Found& one) {
     std::string name = one.name;
     for (const auto& [key, value] : one.tags) name = with_tag(name, key, value);
@@ -232,6 +244,8 @@ class JsonLines final : public Matcher {
 
 }  // namespace
 
-std::unique_ptr<Matcher> make_json_line_matcher() { return std::make_unique<JsonLines>(); }
+std::unique_ptr<Matcher> make_json_line_matcher() { return std::make_unique<JsonLines>(false); }
+
+std::unique_ptr<Matcher> make_printed_object_matcher() { return std::make_unique<JsonLines>(true); }
 
 }  // namespace snapdiff::formats::metric_log

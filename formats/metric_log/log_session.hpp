@@ -120,6 +120,7 @@ std::unique_ptr<Matcher> make_profiler_table_matcher();
 std::unique_ptr<Matcher> make_csv_table_matcher();
 std::unique_ptr<Matcher> make_json_line_matcher();
 std::unique_ptr<Matcher> make_plain_line_matcher();
+std::unique_ptr<Matcher> make_printed_object_matcher();
 
 /// Matches a user's own expressions; those without a name are the counters value, value2, ... Throws Failure:
 /// usage.

@@ -13,6 +13,8 @@ namespace snapdiff::formats::metric_log {
 
 using namespace text;
 
+constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
+
 /// Where `word`, given in lower case, is in `text` whatever its case; npos when nowhere.
 std::size_t find_ignoring_case(std::string_view text, std::string_view word, std::size_t from = 0);
 

@@ -1,4 +1,5 @@
 #include "analyzer/base/concat.hpp"
+#include "analyzer/base/first_notes.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "formats/metric_log/log_session.hpp"
 #include "formats/metric_log/metric_text.hpp"
@@ -135,7 +136,7 @@ class OomMessage final : public Matcher {
     if (speaker == kSpeakers.end()) return false;
     const std::vector<Reading> readings = readings_of(text);
     if (readings.empty()) return false;
-    session.notes().add(Severity::info, concat(why(readings), "; ", speaker->next), line.offset);
+    session.notes().add(Severity::info, concat(kOutOfMemory, why(readings), "; ", speaker->next), line.offset);
     session.recorder().record(kOomMessage, session.facts_of(line), readings, Joins::never);
     return true;
   }

@@ -81,7 +81,6 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
 }
 
 constexpr bool in_key(char c) { return is_word(c) || is_blank(c) || c == '.' || c == '-'; }
-constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 
 /// What is in brackets after a key: a unit, a device, or what len() counts. A call has no blank before its bracket.
 void read_arguments(std::string_view arguments, bool is_call, bool decimal_units, Key& key) {

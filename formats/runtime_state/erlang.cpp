@@ -122,10 +122,17 @@ class CrashDump final : public text::ReportLog {
 
 Match sniff_terms(std::string_view head) {
   bool total = false, processes = false, system = false;
+  // A keyword list of Elixir looks like much else: a rare part has to be there, and another one behind it.
+  const bool is_keywords = text::any_line_of(head, [](std::string_view line) {
+    std::int64_t unused = 0;
+    const std::size_t at = line.find("atom_used: ");
+    return at != std::string_view::npos && text::Cursor(line.substr(at)).takes("atom_used: %,", unused);
+  });
   return certain_if(text::any_line_of(head, [&](std::string_view line) {
     const auto is_there = [&](std::string_view name) {
       return line.find("{" + std::string(name) + ",") != std::string_view::npos ||
-             line.find(std::string(name) + " =>") != std::string_view::npos;
+             line.find(std::string(name) + " =>") != std::string_view::npos ||
+             (is_keywords && line.find(std::string(name) + ": ") != std::string_view::npos);
     };
     total = total || (is_there("total") && part_of(line, "total"));
     processes = processes || (is_there("processes") && part_of(line, "processes"));

@@ -136,6 +136,21 @@ class Refusals(CliTest):
         _, error = self.run_it("info", "text", code=2)
         return error
 
+    def test_objects_as_a_console_prints_them(self):
+        """console.log(process.memoryUsage()) breaks its object into lines; a service's answer is JSON over several."""
+        usage = [{"rss": 50000000 + 1048576 * i, "heapTotal": 30000000, "heapUsed": 20000000 + 524288 * i} for i in range(10)]
+        printed = {
+            "node.txt": "".join("{\n%s\n}\n" % ",\n".join("  %s: %d" % item for item in one.items()) for one in usage),
+            "curl.json": "".join(json.dumps({"memory": one, "status": "ok"}, indent=2) + "\n" for one in usage),
+            "list.json": json.dumps([{"timestamp": 1700000000 + 10 * i, **one} for i, one in enumerate(usage)]),
+            "ruby.log": "".join("[%d] {%s}\n" % (i, ", ".join(":%s=>%d" % item for item in one.items())) for i, one in enumerate(usage))}
+        for name, text in printed.items():
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+            out, _ = self.run_it(name)
+            self.assertRegex(out, r"(?m)^verdict +GROWING rss: \+1\.00 MiB per snapshot", name)
+            self.assertRegex(out, r"GROWING heap_used: \+512 KiB per snapshot", name)
+
     def test_what_it_looks_like_and_a_pattern_that_fits(self):
         error = self.refused("25320\n31184\n34116\n")
         self.assertIn("bare numbers", error)

@@ -79,6 +79,16 @@ class OutOfMemory(CliTest):
             self.assertEqual(counters, figures, name)
             self.assertIn(reason, " ".join(info.split()), name)
 
+    def test_the_first_screen_begins_with_the_reason(self):
+        text, _, reason = CASES["2.0, in pieces"]
+        self.told(text)
+        lines = self.run_it("oom.txt")[0].splitlines()
+        self.assertEqual(lines[0], "counters  5 counters over 1 snapshot")
+        self.assertRegex(lines[1], r"^failure   20\.0 MiB requested, 13\.0 GiB allocated")
+        self.assertIn(reason, lines[1] + lines[2])
+        self.assertNotIn("note:", "".join(lines))
+        self.assertIn("note: out of memory: 20.0 MiB requested", " ".join(self.run_it("oom.txt", "--as", "md")[0].split()))
+
     def test_what_pytorch_and_jax_said_on_a_device(self):
         """Genuine messages, each provoked for another reason."""
         with open(os.path.join(DATA, "torch-2.11-out-of-memory.txt"), encoding="utf-8") as file:

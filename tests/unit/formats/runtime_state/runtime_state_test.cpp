@@ -16,6 +16,11 @@ TEST_CASE("erlang-memory: terms over several lines are a series, a map is read t
   CHECK(counter(s[0], "ets") == 770536);
   CHECK(counter(s[0], "processes").value() + counter(s[0], "system").value() == counter(s[0], "total"));
   CHECK(counter(read_one(kErlangMemory, "#{total => 9,processes => 4,system => 5}\n"), "system") == 5);
+  // As Elixir prints it.
+  const std::string keywords = "[\n  total: 9,\n  processes: 4,\n  system: 5,\n  atom_used: 1,\n  ets: 2\n]\n";
+  CHECK(kErlangMemory.sniff(keywords) == Match::certain);
+  CHECK(counter(read_one(kErlangMemory, keywords), "atom_used") == 1);
+  CHECK(kErlangMemory.sniff("total: 9\nprocesses: 4\nsystem: 5\n") == Match::no);
   check_disguises(kErlangMemory, test_data("runtime_state/erlang-memory.log"));
   check_line_cuts(kErlangMemory, "[{total,13516344},\n {processes,3886080},\n {system,9630264}]\n");
 }
