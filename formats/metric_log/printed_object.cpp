@@ -17,25 +17,33 @@ bool is_closing(char c) { return c == '}' || c == ']' || c == ')'; }
 char closing_of(char c) { return c == '{' ? '}' : c == '[' ? ']' : ')'; }
 bool is_key_letter(char c) { return is_word(c) || c == '$' || c == '.' || c == '-' || c == '/'; }
 
-/// Takes a text in quotes that ends on this line. `text` is without them.
-bool take_quoted(Cursor& at, std::string_view& text) {
-  const std::string_view rest = at.rest();
-  if (rest.empty() || !is_quote(rest.front())) return false;
-  for (std::size_t i = 1; i < rest.size(); ++i) {
-    if (rest[i] == rest.front()) {
-      text = rest.substr(1, i - 1);
-      return at.take(rest.substr(0, i + 1));
+/// Texts in quotes, of one line.
+class Quotes {
+ public:
+  /// Takes the text in quotes at the cursor; `text` is without them. False where it does not end on the line.
+  bool take(Cursor& at, std::string_view& text) {
+    const std::string_view rest = at.rest();
+    if (rest.empty() || !is_quote(rest.front()) || contains(unended_, rest.substr(0, 1))) return false;
+    for (std::size_t i = 1; i < rest.size(); ++i) {
+      if (rest[i] == rest.front()) {
+        text = rest.substr(1, i - 1);
+        return at.take(rest.substr(0, i + 1));
+      }
+      if (rest[i] == '\\') ++i;
     }
-    if (rest[i] == '\\') ++i;
+    unended_ += rest.front();
+    return false;
   }
-  return false;
-}
+
+ private:
+  std::string unended_;  // where one does not end, no later one of its kind does: the line is read to its end once
+};
 
 /// Takes "name:", "'name' =>", ":name =>" or "name =".
-bool take_key(Cursor& at, std::string_view& key) {
+bool take_key(Cursor& at, Quotes& quotes, std::string_view& key) {
   const Cursor begin = at;
   at.skip_blanks();
-  if (!take_quoted(at, key)) {
+  if (!quotes.take(at, key)) {
     at.take(':');
     const char* const first = at.position();
     while (is_key_letter(at.peek())) at.take(at.peek());
@@ -45,6 +53,13 @@ bool take_key(Cursor& at, std::string_view& key) {
   if (!key.empty() && (at.take("=>") || at.take(':') || at.take('='))) return true;
   at = begin;
   return false;
+}
+
+bool has_key(std::string_view text) {
+  Cursor at(text);
+  Quotes quotes;
+  std::string_view key;
+  return take_key(at, quotes, key);
 }
 
 bool is_json_number(std::string_view text) {
@@ -73,7 +88,7 @@ class Printed {
     at_.skip_blanks();
     if (is_opening(at_.peek())) return list();
     std::string_view text;
-    if (take_quoted(at_, text)) {
+    if (quotes_.take(at_, text)) {
       write_text(text);
       return true;
     }
@@ -98,8 +113,8 @@ class Printed {
     while (!at_.at_end() && at_.peek() != ',' && !is_opening(at_.peek()) && !is_closing(at_.peek())) {
       Cursor ahead = at_;
       std::string_view key;
-      if (is_blank(at_.peek()) && take_key(ahead, key)) break;
-      at_.take(at_.peek());
+      if (is_blank(at_.peek()) && take_key(ahead, quotes_, key)) break;
+      if (!at_.skip_blanks()) at_.take(at_.peek());
     }
     return trim({first, static_cast<std::size_t>(at_.position() - first)});
   }
@@ -110,14 +125,14 @@ class Printed {
     at_.take(at_.peek());
     Cursor ahead = at_;
     std::string_view key;
-    const bool has_keys = take_key(ahead, key);
+    const bool has_keys = take_key(ahead, quotes_, key);
     out_ += has_keys ? '{' : '[';
     for (bool is_first = true;; is_first = false) {
       do at_.skip_blanks();
       while (at_.take(','));
       if (at_.take(end)) break;
       if (!is_first) out_ += ',';
-      if (has_keys && !take_key(at_, key)) return false;
+      if (has_keys && !take_key(at_, quotes_, key)) return false;
       if (has_keys) {
         write_text(key);
         out_ += ':';
@@ -139,22 +154,15 @@ class Printed {
   }
 
   Cursor at_;
+  Quotes quotes_;
   std::string out_;
   std::size_t depth_ = 0;
 };
 
 /// Whether a line may stand within an object: a member, an item of a list, or brackets.
 bool is_part(std::string_view text) {
-  Cursor at(trim(text));
-  if (is_opening(at.peek()) || is_closing(at.peek()) || is_quote(at.peek()) || is_digit(at.peek())) return true;
-  std::string_view key;
-  return take_key(at, key);
-}
-
-bool has_key(std::string_view text) {
-  Cursor at(text);
-  std::string_view key;
-  return take_key(at, key);
+  const char first = text.empty() ? ' ' : text.front();
+  return is_opening(first) || is_closing(first) || is_quote(first) || is_digit(first) || has_key(text);
 }
 
 /// "rss: 5" or "rss=5", not the time "10:05".
@@ -229,13 +237,14 @@ bool ObjectLines::split(const LogLine& line) {
   if (!at.take('[')) return false;
   std::vector<Line> objects;
   std::vector<char> brackets{'['};
+  Quotes quotes;
   std::string_view unused;
   for (std::size_t begin = 0; !at.at_end() && !brackets.empty();) {
     const auto place = static_cast<std::size_t>(at.position() - text.data());
     const char c = at.peek();
     const bool is_item = brackets.size() == 1;
     if (is_item && c != '{' && c != ',' && c != ']' && !is_blank(c)) return false;
-    if (take_quoted(at, unused)) continue;
+    if (quotes.take(at, unused)) continue;
     at.take(c);
     if (is_opening(c)) {
       if (is_item) begin = place;
@@ -256,10 +265,11 @@ bool ObjectLines::split(const LogLine& line) {
 /// False where one closes that is not open, and where too many are.
 bool ObjectLines::read_brackets(std::string_view text) {
   std::vector<char> brackets = brackets_;
+  Quotes quotes;
   std::string_view unused;
   for (Cursor at(text); !at.at_end();) {
     const char c = at.peek();
-    if (take_quoted(at, unused)) continue;
+    if (quotes.take(at, unused)) continue;
     at.take(c);
     if (is_opening(c)) {
       if (brackets.size() == kMostBrackets) return false;
