@@ -31,6 +31,7 @@ std::vector<std::unique_ptr<Matcher>> known_matchers() {
   all.push_back(make_torchsharp_matcher());
   all.push_back(make_mprof_matcher());
   all.push_back(make_csv_table_matcher());
+  all.push_back(make_word_table_matcher());
   all.push_back(make_json_line_matcher());
   all.push_back(make_printed_object_matcher());
   all.push_back(make_plain_line_matcher());

@@ -118,6 +118,7 @@ std::unique_ptr<Matcher> make_mprof_matcher();
 std::unique_ptr<Matcher> make_oom_message_matcher();
 std::unique_ptr<Matcher> make_profiler_table_matcher();
 std::unique_ptr<Matcher> make_csv_table_matcher();
+std::unique_ptr<Matcher> make_word_table_matcher();
 std::unique_ptr<Matcher> make_json_line_matcher();
 std::unique_ptr<Matcher> make_plain_line_matcher();
 std::unique_ptr<Matcher> make_printed_object_matcher();

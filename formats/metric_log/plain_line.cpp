@@ -173,6 +173,16 @@ std::string device_in(std::string_view text) {
   return {};
 }
 
+/// "[Rank 3]", "[rank3]:", "local_rank=3" in front of the numbers: each process of a training writes lines of its own.
+std::string_view rank_in(std::string_view text) {
+  std::string_view found;
+  behind_word(text.substr(0, kDeviceBytes), "rank", [&](std::string_view rest) {
+    found = digits_behind_signs(rest, ":#=_");
+    return !found.empty() && found.size() <= 5;
+  });
+  return found;
+}
+
 /// "memory (MB) | allocated: 1.0 | reserved: 2.0": a unit for the numbers behind it that have none.
 struct LineUnit {
   std::size_t from = std::string_view::npos;
@@ -295,6 +305,7 @@ class PlainLines final : public Matcher {
     std::vector<Reading> readings;
     std::map<std::string, std::size_t> met;
     const LineFacts facts = session.facts_of(line);
+    const std::string_view rank = rank_in(line.text.substr(0, hits_.front().number.begin));
     for (const Hit& hit : hits_) {
       Reading reading;
       reading.is_tentative = hit.is_tentative();
@@ -302,6 +313,7 @@ class PlainLines final : public Matcher {
       const Number& number = hit.number;
       std::string device = hit.key.device.empty() ? device_in(line.text.substr(0, number.begin)) : hit.key.device;
       if (!device.empty()) reading.name = with_tag(reading.name, "device", device);
+      if (!rank.empty()) reading.name = with_tag(reading.name, "rank", rank);
       reading.name = unlike(std::move(reading.name), hit, met);
       if (reading.name.empty()) continue;
       const bool is_count = !reading.is_tentative && hit.word->is_count;
@@ -318,7 +330,9 @@ class PlainLines final : public Matcher {
         session.notes().add(Severity::warning, "numbers with a fraction and no unit are rounded", line.offset);
       reading.quantity = *quantity;
       if (!reading.is_tentative) session.evidence().reading(reading.name, line.text, number.begin, facts);
-      if (!reading.is_tentative || (number.unit != 0 && has_memory_word(hit.key.words)))
+      // Without a unit a line with a step or a time is one of a log, any other may say anything.
+      const bool is_logged = number.unit != 0 || facts.step || facts.time_ns;
+      if (!reading.is_tentative || (is_logged && has_memory_word(hit.key.words)))
         session.weak_evidence().reading(reading.name, line.text, number.begin, facts);
       readings.push_back(std::move(reading));
     }

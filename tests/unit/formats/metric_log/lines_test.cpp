@@ -39,6 +39,8 @@ TEST_CASE("lines: each documented line gives its series") {
       {"VmRSS:\t   12 kB", "rss=12288"},
       {"{ rss: 4935680, heapTotal: 1826816, heapUsed: 650472, external: 49879, arrayBuffers: 9386 }",
        "rss=4935680 heap_total=1826816 heap_used=650472 external=49879 array_buffers=9386"},
+      {"[Rank 3] (after 2 iterations) memory (MB) | allocated: 1.0 | reserved: 2.0",
+       "allocated{rank=3}=1048576 reserved{rank=3}=2097152"},
       {"CPU memory used: 1MB, GPU 0 memory used: 2MB", "used{device=cpu}=1048576 used{device=0}=2097152"},
       {"Epoch 3:  50%|#####     | 5/10 [00:01<00:01,  3.20it/s, rss=512MB]", "rss=536870912"},
   }));
@@ -60,6 +62,38 @@ TEST_CASE("lines: what is about something else is no metric") {
                "# HeapAlloc = 1234", "InUse at 7f3a of size 2359296 by op train/step_1 action_count 5 step 0 next 3");
   CAPTURE(line);
   CHECK(log_error(line + "\n").code == ErrorCode::malformed);
+}
+
+TEST_CASE("lines: each process of a training has counters of its own") {
+  const auto snapshots = read_log("[rank0]: step 1 rss=3 MB\n[rank1]: step 1 rss=5 MB\n[rank0]: step 2 rss=4 MB\n");
+  CHECK(series(snapshots, "rss{rank=0}") == Values{3 * kMiB, 4 * kMiB});
+  CHECK(series(snapshots, "rss{rank=1}") == Values{5 * kMiB});
+}
+
+TEST_CASE("lines: without a unit a word of memory counts in a log with times or steps") {
+  const auto log = [](const std::string& time) {
+    std::string out;
+    for (const char* const second : {"00", "25", "50"})
+      out += (time.empty() ? "" : time + second + " ") + "lr: 0.1, memory: 43" + second + ", loss: 0.5\n";
+    return out;
+  };
+  CHECK(formats::kMetricLog.sniff(log("2024-05-01 10:00:")) == Match::possible);
+  CHECK(series(read_log(log("2024-05-01 10:00:")), "memory") == Values{4300, 4325, 4350});
+  CHECK(formats::kMetricLog.sniff(log("")) == Match::no);
+}
+
+TEST_CASE("lines: a column below a word of memory is read, and the heading may come again") {
+  const std::string heading = "      Epoch    GPU_mem   box_loss  Instances       Size\n";
+  const std::string log =
+      heading + "      1/100      2.5G      1.234         50        640: 100%|####| 9/9 [00:10<00:00]\n" + heading +
+      "      2/100      2.75G     1.134         50        640: 100%|####| 9/9 [00:10<00:00]\n";
+  const auto snapshots = read_log(log);
+  CHECK(series(snapshots, "gpu_memory") == Values{2560 * kMiB, 2816 * kMiB});
+  CHECK(snapshots.at(1).facts.comments == std::vector<std::string>{"step 2"});
+  CHECK(formats::kMetricLog.sniff(log) == Match::certain);
+  // No unit, too few numbers, and a sentence in front of numbers.
+  for (const std::string none : {"Epoch mem loss\n1 2.5 3\n", "a memory b\n1 2.5G x\n", "all of it\n1 2.5G 3 4\n"})
+    CHECK(log_error(none).code == ErrorCode::malformed);
 }
 
 TEST_CASE("lines: a number with a unit or a word of memory counts where it is met again") {
