@@ -299,7 +299,32 @@ Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Di
   return snapshot;
 }
 
+/// Where one process of a training wrote the whole log, its number tells nothing.
+void Recorder::drop_lone_rank() {
+  constexpr std::string_view kTag = "rank=";
+  const auto tag_of = [&](const std::string& name) {
+    std::size_t at = name.find(kTag);
+    while (at != std::string::npos && (at == 0 || !contains("{,", name.substr(at - 1, 1))))
+      at = name.find(kTag, at + 1);
+    return at == std::string::npos ? std::string() : name.substr(at, name.find_first_of(",}", at) - at);
+  };
+  std::string rank;
+  std::vector<std::string> names;
+  for (const Series& series : series_) {
+    const std::string tag = tag_of(series.name);
+    if (tag.empty() || (!rank.empty() && tag != rank)) return;
+    rank = tag;
+    std::string name = series.name;
+    const std::size_t at = name.find(tag);
+    const bool is_only = name[at - 1] == '{' && name[at + tag.size()] == '}';
+    name.erase(is_only || name[at - 1] == ',' ? at - 1 : at, tag.size() + (is_only ? 2 : 1));
+    names.push_back(std::move(name));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) series_[i].name = std::move(names[i]);
+}
+
 void Recorder::give(SnapshotSink& out) {
+  drop_lone_rank();
   for (OpenPoint* point : {&previous_, &current_}) {
     if (!point->values.empty()) commit(*point);
   }

@@ -40,7 +40,7 @@ TEST_CASE("lines: each documented line gives its series") {
       {"{ rss: 4935680, heapTotal: 1826816, heapUsed: 650472, external: 49879, arrayBuffers: 9386 }",
        "rss=4935680 heap_total=1826816 heap_used=650472 external=49879 array_buffers=9386"},
       {"[Rank 3] (after 2 iterations) memory (MB) | allocated: 1.0 | reserved: 2.0",
-       "allocated{rank=3}=1048576 reserved{rank=3}=2097152"},
+       "allocated=1048576 reserved=2097152"},
       {"CPU memory used: 1MB, GPU 0 memory used: 2MB", "used{device=cpu}=1048576 used{device=0}=2097152"},
       {"Epoch 3:  50%|#####     | 5/10 [00:01<00:01,  3.20it/s, rss=512MB]", "rss=536870912"},
   }));
@@ -68,6 +68,8 @@ TEST_CASE("lines: each process of a training has counters of its own") {
   const auto snapshots = read_log("[rank0]: step 1 rss=3 MB\n[rank1]: step 1 rss=5 MB\n[rank0]: step 2 rss=4 MB\n");
   CHECK(series(snapshots, "rss{rank=0}") == Values{3 * kMiB, 4 * kMiB});
   CHECK(series(snapshots, "rss{rank=1}") == Values{5 * kMiB});
+  CHECK(series(read_log("[rank1]: GPU 0 rss=3 MB\n"), "rss{device=0}") == Values{3 * kMiB});
+  CHECK(series(read_log("[rank1]: rss=3 MB\nvms=4 MB\n"), "rss{rank=1}") == Values{3 * kMiB});
 }
 
 TEST_CASE("lines: without a unit a word of memory counts in a log with times or steps") {
