@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -24,6 +26,9 @@ inline std::uint64_t magnitude(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   return value < 0 ? ~bits + 1 : bits;
 }
+
+/// The nearest whole number, within what 64 bits hold.
+inline std::int64_t whole_number(double value) { return std::llround(std::clamp(value, -9.2e18, 9.2e18)); }
 
 /// "0 B", "999 B", "64.0 KiB", "2.52 MiB", "-4.00 MiB".
 SNAPDIFF_API std::string bytes_text(std::int64_t bytes, const NumberGlyphs& glyphs = {});

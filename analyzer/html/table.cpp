@@ -45,7 +45,7 @@ std::string text_of(const document::Cell& value, std::string_view unit) {
   };
   const auto rounded = [&](double number) {
     if (!std::isfinite(number)) return std::string("n/a");
-    return number == 0 ? "0" : html::value(std::llround(std::clamp(number, -9e18, 9e18)), unit);
+    return number == 0 ? "0" : html::value(whole_number(number), unit);
   };
   return std::visit(
       Overloaded{[](Missing why) { return std::string(why == Missing::unknown ? "n/a" : ""); },

@@ -7,11 +7,10 @@
 
 #include "analyzer/document/terms.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
-#include "analyzer/story/next_command.hpp"
 
 namespace snapdiff::postmortem {
 
-using namespace story;  // its words
+using namespace document;  // its words
 namespace {
 
 constexpr std::size_t kCommands = 2;
@@ -366,7 +365,7 @@ std::vector<Finding> next_findings(const Postmortem& report) {
     if (pattern.empty() || std::find(asked.begin(), asked.end(), pattern) != asked.end()) continue;
     Writer text;
     (text << "Callers and callees: snapdiff peek '").name(pattern) << "'";
-    both_ends(text, growth);
+    text.operands(growth);
     say(text.take());
     asked.push_back(std::move(pattern));
   }
@@ -391,13 +390,13 @@ std::vector<Finding> next_findings(const Postmortem& report) {
   if (report.failure || report.pins) {
     Writer text;
     text << "Memory over time, and who pins segments: snapdiff render --timeline --segments";
-    operand(text, growth.current);
+    text.operand(growth.current);
     say(text.take());
   }
   if (growth.current.snapshot != nullptr && growth.current.snapshot->graph != nullptr) {
     Writer text;
     text << "Who keeps it alive: snapdiff retained";
-    both_ends(text, growth);
+    text.operands(growth);
     say(text.take());
   }
   if (growth.unnamed.unnamed > 0 && !growth.unnamed.modules.empty()) {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/story/prose.hpp"
+#include "analyzer/document/prose.hpp"
 #include "snapdiff/postmortem.hpp"
 
 /// The parts of a narrative. Each says what the report's figures hold, and nothing where they hold
@@ -12,9 +12,9 @@ namespace snapdiff::postmortem {
 
 /// What the sentences and the findings share.
 /// "snapshot 2 (svc.0002.heap, 12:00)" of a judged snapshot.
-story::Writer& snapshot_text(story::Writer& out, const Postmortem& report, std::size_t index);
-story::Writer& culprit_name(story::Writer& out, const Culprit& culprit);
-story::Writer& counter_change(story::Writer& out, const CounterRow& row);
+document::Writer& snapshot_text(document::Writer& out, const Postmortem& report, std::size_t index);
+document::Writer& culprit_name(document::Writer& out, const Culprit& culprit);
+document::Writer& counter_change(document::Writer& out, const CounterRow& row);
 /// Those that rise, then what was freed.
 std::vector<Culprit> culprits_of(const Postmortem& report);
 inline bool is_falling(const Culprit& culprit) { return culprit.growth() < 0; }

@@ -7,14 +7,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/document/prose.hpp"
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
-#include "analyzer/story/prose.hpp"
 #include "snapdiff/story.hpp"
 
 namespace snapdiff::postmortem {
 
-using namespace story;  // its words
+using namespace document;  // its words
 namespace {
 
 Hint hint_of(const Rule& rule, Prose evidence) {

@@ -1,16 +1,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/document/prose.hpp"
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/hints.hpp"
 #include "analyzer/postmortem/make_postmortem.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::postmortem {
 
-using namespace story;  // its words
+using namespace document;  // its words
 namespace {
 
 constexpr std::size_t kShortLines = 5;

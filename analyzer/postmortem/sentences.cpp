@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/document/prose.hpp"
 #include "analyzer/postmortem/findings.hpp"
 #include "analyzer/postmortem/series_facts.hpp"
-#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::postmortem {
 
-using namespace story;  // its words
+using namespace document;  // its words
 namespace {
 
 /// Number of a judged snapshot among all.

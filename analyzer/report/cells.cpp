@@ -68,7 +68,7 @@ std::size_t csv_fields(document::CsvShape shape, std::size_t series) {
 /// An amount a snapshot or an hour. Below one unit a rounded number would read as "nothing".
 std::string rate_text(const document::Rate& rate, std::string_view unit) {
   if (rate.value != 0 && std::abs(rate.value) < 0.5) return rate.with_sign && rate.value < 0 ? "-<1" : "<1";
-  return value_text(std::llround(std::clamp(rate.value, -9e18, 9e18)), unit, rate.with_sign);
+  return value_text(whole_number(rate.value), unit, rate.with_sign);
 }
 
 std::string deviation_text(const document::Deviation& error, std::string_view unit) {

@@ -56,7 +56,7 @@ std::string mean_step(const CounterRow& row) {
   if (row.last == row.first) return {};
   const double step = static_cast<double>(row.growth) / static_cast<double>(row.last - row.first);
   if (step != 0 && std::abs(step) < 0.5) return step < 0 ? "-<1" : "<1";
-  return value_text(std::llround(std::clamp(step, -9e18, 9e18)), row.unit, true);
+  return value_text(whole_number(step), row.unit, true);
 }
 
 /// Growth that the source's rounding alone could make.

@@ -20,7 +20,7 @@ constexpr double kHour = 3600;
 
 std::string amount_text(const GateReport& report, double amount, bool sign) {
   const std::string& unit = report.trend.series.overall.unit;
-  return value_text(std::llround(std::clamp(amount, -9e18, 9e18)), unit, sign);
+  return value_text(whole_number(amount), unit, sign);
 }
 
 std::size_t count_of(const GateReport& report, Outcome outcome) {

@@ -7,12 +7,11 @@
 #include "analyzer/base/failure.hpp"
 #include "analyzer/cuda/cuda.hpp"
 #include "analyzer/diff/diff.hpp"
+#include "analyzer/document/prose.hpp"
 #include "analyzer/session/facts_text.hpp"
 #include "analyzer/session/judged_series.hpp"
 #include "analyzer/session/pins.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/story/next_command.hpp"
-#include "analyzer/story/prose.hpp"
 
 namespace snapdiff::session {
 
@@ -57,23 +56,23 @@ PeakStory story_of_nothing(const SnapshotRef& ref) {
   };
   PeakStory out;
   out.facts.has_history = false;
-  out.headline = story::prose_of("Nothing is in use at this moment");
+  out.headline = document::prose_of("Nothing is in use at this moment");
   const Column* const all = snapshot.column("alloc_space");
   if (all != nullptr && total_of(*all) > 0) {
-    out.figures = story::sized(total_of(*all)) + " was allocated and is freed again";
-    out.advice.push_back(story::prose_of("--metric alloc_space shows where it was allocated"));
+    out.figures = document::sized(total_of(*all)) + " was allocated and is freed again";
+    out.advice.push_back(document::prose_of("--metric alloc_space shows where it was allocated"));
   } else if (snapshot.allocator != nullptr) {
     out.figures = "the process has allocated nothing on a device so far";
     out.advice.push_back(
-        story::prose_of("take the snapshot in the process that uses the device, after its work began"));
+        document::prose_of("take the snapshot in the process that uses the device, after its work began"));
   }
   if (value_of("peak") > 0) {
-    story::Writer next;
+    document::Writer next;
     next << "snapdiff top";
     SnapshotRef peak = ref;
     peak.ref = ref.ref.substr(0, ref.ref.find('@', 1)) + "@peak";
-    story::operand(next, peak);
-    out.advice.push_back(story::prose_of(story::sized(value_of("peak")), " was in use at the peak"));
+    next.operand(peak);
+    out.advice.push_back(document::prose_of(document::sized(value_of("peak")), " was in use at the peak"));
     out.next = next.take();
   }
   return out;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analyzer/base/number_text.hpp"
-#include "analyzer/story/prose.hpp"
+#include "analyzer/document/prose.hpp"
 #include "analyzer/waterfall/make_waterfall.hpp"
 
 namespace snapdiff::session {
@@ -40,7 +40,7 @@ void tell_resident(const Waterfall& parts, Narrative& told) {
   }
   std::vector<Finding> findings;
   const auto say = [&](std::string text) {
-    findings.push_back({Finding::Kind::where, story::prose_of(std::string_view(text))});
+    findings.push_back({Finding::Kind::where, document::prose_of(std::string_view(text))});
   };
   say("RSS " + amount(parts.rss) + " consists of: " + sum + ".");
   if (!parts.says.empty()) say("Growth of RSS: " + parts.says + ".");
@@ -55,7 +55,7 @@ void tell_resident(const Waterfall& parts, Narrative& told) {
   const std::string line = "RSS " + growth_text(*parts.rss.growth()) + ": " + leader.name + " " +
                            growth_text(*leader.bytes.growth()) + "; " + parts.says + ".";
   told.in_short.insert(told.in_short.begin() + (told.in_short.empty() ? 0 : 1),
-                       story::prose_of(std::string_view(line)));
+                       document::prose_of(std::string_view(line)));
   if (told.in_short.size() > kMostInShort) told.in_short.erase(told.in_short.end() - 2);
 }
 

@@ -4,7 +4,6 @@
 
 #include "analyzer/base/concat.hpp"
 #include "analyzer/base/row_values.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
@@ -12,17 +11,11 @@ namespace {
 
 constexpr std::size_t kMostCulpritBands = 3;  // a plot with more layers can't be read
 
-Prose passing_name(const Passing& passing) {
-  Writer out;
-  passing.path.empty() ? out << "[no stack recorded]" : out.frame(passing.path.back());
-  return out.take();
-}
-
-Prose passing_note(const GrowthReport& report, const Story& story, const Passing& passing) {
+Prose passing_note(const GrowthReport& report, const Story& story, const Passing& passing, const Prose& name) {
   const std::size_t from = passing.allocated + story.first;
   const std::size_t to = passing.freed + story.first - 1;
-  return prose_of(passing_name(passing), ": ", value(report, passing.peak), from < to ? ", snapshots " : ", snapshot ",
-                  from, from < to ? concat(" to ", to) : std::string());
+  return prose_of(name, ": ", value(report, passing.peak), from < to ? ", snapshots " : ", snapshot ", from,
+                  from < to ? concat(" to ", to) : std::string());
 }
 
 }  // namespace
@@ -50,17 +43,16 @@ std::vector<Band> bands_of(const GrowthReport& report, const Story& story) {
   std::reverse(out.begin(), out.end());
   if (!story.passing.empty()) {
     const Passing& found = story.passing.front();
-    add(Band::Kind::passing, 0, passing_name(found), passing_note(report, story, found), found.rows);
+    const Prose name = Writer().last_of(found.path).take();
+    add(Band::Kind::passing, 0, name, passing_note(report, story, found, name), found.rows);
   }
   std::erase_if(out, [](const Band& band) {
     return std::all_of(band.values.begin(), band.values.end(), [](std::int64_t v) { return v == 0; });
   });
-  for (const Band& band : out) {
-    for (const std::int64_t value : band.values) {
-      if (value < 0) return {};
-    }
-  }
-  return out;
+  const bool lies = std::ranges::any_of(out, [](const Band& band) {
+    return std::ranges::any_of(band.values, [](std::int64_t value) { return value < 0; });
+  });
+  return lies ? std::vector<Band>() : out;
 }
 
 }  // namespace snapdiff::story

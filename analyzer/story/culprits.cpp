@@ -1,4 +1,3 @@
-#include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "analyzer/base/function_name.hpp"
 #include "analyzer/base/library_frames.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t kMostSites = 5;
 constexpr std::size_t kRowsForSites = 4096;
-
-std::int64_t bounded(double value) {
-  constexpr double kMost = 9.2e18;
-  return std::llround(std::clamp(value, -kMost, kMost));
-}
 
 /// The own functions of the row's stack down to the culprit, and what it calls to allocate.
 void set_path(const GrowthReport& report, std::uint32_t row, const FrameView& function,
@@ -85,7 +80,7 @@ bool is_function(const FrameView& frame, const FrameView& function) {
 }
 
 void set_values(const SumJudge& judge, Culprit& culprit) {
-  for (const double value : judge.values(culprit.rows)) culprit.values.push_back(bounded(value));
+  for (const double value : judge.values(culprit.rows)) culprit.values.push_back(whole_number(value));
   culprit.steps = culprit.values.size() - 1;
   for (std::size_t i = 1; i < culprit.values.size(); ++i)
     culprit.rises += culprit.values[i] > culprit.values[i - 1] ? 1U : 0U;
@@ -118,8 +113,8 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
     }
   }
   std::sort(out.rows.begin(), out.rows.end());
-  out.value = {bounded(baseline), bounded(current)};
-  out.objects = {bounded(objects_before), bounded(objects_after)};
+  out.value = {whole_number(baseline), whole_number(current)};
+  out.objects = {whole_number(objects_before), whole_number(objects_after)};
   out.error = report.has_error ? std::sqrt(variance) : 0;
   if (report.has_error && std::isnan(report.total_error)) out.error = kUnknownError;
   set_path(report, heaviest, report.view->function(part.function), evidence.paths.functions(evidence.paths[path]), out);
@@ -129,7 +124,7 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
     if (!evidence.judge.is_judged()) out.verdict.word.clear();
     out.rows_differ = out.verdict.word == "GROWING" && !one_grows && out.rows.size() > 1;
     out.doubling = out.verdict.doublings > 0;
-    if (out.verdict.word == "GROWING" && current <= baseline) out.rise = bounded(out.verdict.rise);
+    if (out.verdict.word == "GROWING" && current <= baseline) out.rise = whole_number(out.verdict.rise);
   }
   const double grown = std::abs(static_cast<double>(out.growth()));
   // A fitted rise is no part of the growth between the ends.
@@ -142,12 +137,12 @@ Culprit describe(const Evidence& evidence, const Part& part, double whole) {
 std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explained, const Weights& weights) {
   constexpr double kOfAllObjects = 0.002;  // more objects of a type are worth a word, however small they are
   const GrowthReport& report = paths.report();
-  struct Type {
-    Part part;
-    bool own;
-    int gravity;
+  const auto is_own = [&](const Part& part) {
+    const FrameView frame = report.view->function(part.function);
+    return !frame.library && !frame.pseudo;
   };
-  std::vector<Type> types;
+  const auto gravity_of = [&](const Part& part) { return gravity(explained.verdict_of(part.paths[0]).word); };
+  std::vector<Part> parts;
   const double all_objects = std::abs(static_cast<double>(report.total_objects.current));
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
     if (weights.weight[p] <= 0) continue;
@@ -155,20 +150,13 @@ std::vector<Part> find_types(const GrowthPaths& paths, const Explained& explaine
     for (const std::uint32_t row : paths.rows(paths[p]))
       objects += static_cast<double>(report.rows[row].objects.growth());
     const bool counts = report.has_objects && objects >= std::max(1.0, kOfAllObjects * all_objects);
-    const FrameView frame = report.view->function(paths.functions(paths[p]).back());
-    const bool own = !frame.library && !frame.pseudo;
-    if (weights.weight[p] < kLeastShare * weights.all && !(own && counts)) continue;
-    types.push_back({{paths.functions(paths[p]).back(), {p}, weights.weight[p]},
-                     own,
-                     document::gravity(explained.verdict_of(p).word)});
+    Part type{paths.functions(paths[p]).back(), {p}, weights.weight[p]};
+    if (type.weight >= kLeastShare * weights.all || (counts && is_own(type))) parts.push_back(std::move(type));
   }
-  std::stable_sort(types.begin(), types.end(), [](const Type& a, const Type& b) {
-    if (a.own != b.own) return a.own;
-    return a.gravity != b.gravity ? a.gravity > b.gravity : a.part.weight > b.part.weight;
+  std::stable_sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
+    if (is_own(a) != is_own(b)) return is_own(a);
+    return gravity_of(a) != gravity_of(b) ? gravity_of(a) > gravity_of(b) : a.weight > b.weight;
   });
-  std::vector<Part> parts;
-  parts.reserve(types.size());
-  for (Type& type : types) parts.push_back(std::move(type.part));
   return parts;
 }
 

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "analyzer/base/first_notes.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
@@ -36,18 +35,15 @@ bool share_nothing(const GrowthReport& report) {
          still < kShared * after;
 }
 
-Event partial_event(const SnapshotRef& ref) {
-  Writer text;
-  text.snapshot(ref) << " was read in part: what is missing looks freed or not yet allocated";
-  return {Event::Kind::partial, "An input is damaged", text.take()};
-}
-
 }  // namespace
 
 std::vector<Event> events_of(const GrowthReport& report) {
   std::vector<Event> out;
   for (const SnapshotRef* ref : {&report.baseline, &report.current}) {
-    if (ref->snapshot != nullptr && ref->snapshot->facts.partial) out.push_back(partial_event(*ref));
+    if (ref->snapshot == nullptr || !ref->snapshot->facts.partial) continue;
+    Writer text;
+    text.snapshot(*ref) << " was read in part: what is missing looks freed or not yet allocated";
+    out.push_back({Event::Kind::partial, "An input is damaged", text.take()});
   }
   const std::vector<Note>& notes = report.notes.all();
   const auto nothing =

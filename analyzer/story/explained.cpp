@@ -105,13 +105,28 @@ std::vector<FunctionSum> sums_of(const GrowthPaths& paths, const SumJudge& judge
   return out;
 }
 
-/// The sums that are GROWING as a whole, the most specific (fewest bytes at the end) first. Only those that `is_wanted`
-/// are judged, which takes far longer than to ask; it is asked by several threads.
-template <class Wanted>
-std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge, Wanted is_wanted) {
+/// The paths of a sum that nothing explains yet; none where little is left of its growth.
+std::vector<std::uint32_t> unexplained(const GrowthPaths& paths, const FunctionSum& sum, double floor,
+                                       const std::vector<std::uint8_t>& chosen) {
+  std::vector<std::uint32_t> rest;
+  double growth = 0, left = 0;
+  for (const std::uint32_t p : sum.paths) {
+    growth += static_cast<double>(paths[p].growth);
+    if (chosen[p] != 0) continue;
+    left += static_cast<double>(paths[p].growth);
+    rest.push_back(p);
+  }
+  if (left < std::max(floor, kUnexplained * growth)) rest.clear();
+  return rest;
+}
+
+/// The sums that are GROWING as a whole, the most specific (fewest bytes at the end) first. What is explained now is so
+/// later on, because paths are chosen, and none is left out again: only the others are judged.
+std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
+                                      const std::vector<std::uint8_t>& chosen) {
   std::vector<FunctionSum> sums = sums_of(paths, judge);
   for_each_parallel(sums.size(), paths.size(), [&](std::size_t i) {
-    if (!is_wanted(sums[i])) return;
+    if (unexplained(paths, sums[i], judge.floor(), chosen).empty()) return;
     const std::vector<std::uint32_t> rows = paths.rows(sums[i].paths);
     std::vector<double> values = judge.values(rows);
     if (judge.judge(rows, values).word == "GROWING") sums[i].values = std::move(values);
@@ -144,29 +159,10 @@ bool grow_together(const GrowthPaths& paths, const SumJudge& judge, const Functi
   return trend::climbs(judge_some(paths, judge, sum, most));
 }
 
-/// The paths of a sum that nothing explains yet; none where little is left of its growth.
-std::vector<std::uint32_t> unexplained(const GrowthPaths& paths, const FunctionSum& sum, double floor,
-                                       const std::vector<std::uint8_t>& chosen) {
-  std::vector<std::uint32_t> rest;
-  double growth = 0, left = 0;
-  for (const std::uint32_t p : sum.paths) {
-    growth += static_cast<double>(paths[p].growth);
-    if (chosen[p] != 0) continue;
-    left += static_cast<double>(paths[p].growth);
-    rest.push_back(p);
-  }
-  if (left < std::max(floor, kUnexplained * growth)) rest.clear();
-  return rest;
-}
-
 /// Paths of a GROWING function whose own paths do not show it.
 void add_function_sums(const GrowthPaths& paths, const SumJudge& judge, const Explained& so_far,
                        std::vector<std::uint8_t>& chosen) {
-  // What is explained now is so later on: paths are chosen, and none is left out again.
-  const auto is_wanted = [&](const FunctionSum& sum) {
-    return !unexplained(paths, sum, judge.floor(), chosen).empty();
-  };
-  for (const FunctionSum& sum : growing_sums(paths, judge, is_wanted)) {
+  for (const FunctionSum& sum : growing_sums(paths, judge, chosen)) {
     const std::vector<std::uint32_t> rest = unexplained(paths, sum, judge.floor(), chosen);
     if (rest.empty()) continue;
     // All of the sum is GROWING: only what is less has to be judged.

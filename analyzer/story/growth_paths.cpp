@@ -6,6 +6,7 @@
 
 #include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/large_pages.hpp"
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/base/row_values.hpp"
 #include "analyzer/document/match_words.hpp"
@@ -182,7 +183,7 @@ bool GrowthPaths::is_inlined(std::uint32_t row, std::uint32_t function) const {
   return std::find(path.begin(), path.end(), function) == path.end();
 }
 
-void GrowthPaths::take_rise(std::size_t p, double rise) { paths_[p].growth = std::llround(std::min(rise, 9.2e18)); }
+void GrowthPaths::take_rise(std::size_t p, double rise) { paths_[p].growth = whole_number(rise); }
 
 void GrowthPaths::add_up(std::span<const std::uint32_t> path_of_row) {
   for (std::uint32_t r = 0; r < path_of_row.size(); ++r) {

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "analyzer/base/torch_frames.hpp"
-#include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/device_memory.hpp"
 
@@ -116,23 +115,16 @@ std::string pace_of(const GrowthReport& left, const Culprit& culprit, bool each)
 
 /// Rows of the report whose stacks are those of rows of the other one; none where its rows are no stacks.
 void point_to(const GrowthReport& report, const GrowthReport& left, Culprit& culprit) {
-  if (report.options.by != GroupBy::stack) {
-    culprit.rows.clear();
-    return;
-  }
-  std::map<std::pair<StackId, std::uint8_t>, std::uint32_t> rows;
+  const auto stack_of = [](const GrowthReport& of, std::uint32_t row) {
+    const StackRef& stack = of.stacks[of.rows[row].key];
+    return std::pair(stack.stack, stack.side);
+  };
+  std::set<std::pair<StackId, std::uint8_t>> stacks;
+  for (const std::uint32_t row : std::exchange(culprit.rows, {})) stacks.insert(stack_of(left, row));
+  if (report.options.by != GroupBy::stack) return;
   for (std::uint32_t row = 0; row < report.rows.size(); ++row) {
-    const StackRef& stack = report.stacks[report.rows[row].key];
-    rows.emplace(std::pair(stack.stack, stack.side), row);
+    if (stacks.contains(stack_of(report, row))) culprit.rows.push_back(row);
   }
-  std::vector<std::uint32_t> found;
-  for (const std::uint32_t row : culprit.rows) {
-    const StackRef& stack = left.stacks[left.rows[row].key];
-    const auto at = rows.find({stack.stack, stack.side});
-    if (at != rows.end()) found.push_back(at->second);
-  }
-  std::sort(found.begin(), found.end());
-  culprit.rows = std::move(found);
 }
 
 /// What the snapshots say of the loop that they are moments of.
@@ -175,14 +167,12 @@ void tell_iterations(GrowthReport& report, const TrendReport& left_trend) {
   story->covered = story->explained > 0 ? std::min(1.0, held / story->explained) : 0;
   put_into_words(report, &left_trend.axis, *story);
   for (Culprit& culprit : story->culprits) culprit.text.pace = prose_of(pace_of(left, culprit, each));
-  if (story->culprits.empty()) {
-    story->no_culprit = "iterations leave nothing behind";
-    story->no_verdict.clear();
-    story->headline = prose_of("No leak: ", value(report, report.total.current), " in use after each iteration");
-  }
   if (const std::string_view note = loop_note(report); !note.empty()) story->also.push_back(prose_of(note));
   if (story->culprits.empty()) {
     story->next.clear();
+    story->no_culprit = "iterations leave nothing behind";
+    story->no_verdict.clear();
+    story->headline = prose_of("No leak: ", value(report, report.total.current), " in use after each iteration");
   } else {
     story->also.push_back(prose_of("leaked by iterations: ", value(left, left.total.growth()), " in ",
                                    amount_of(left.total_objects.growth(), "block")));

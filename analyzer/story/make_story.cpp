@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
-#include <optional>
 #include <utility>
 
 #include "analyzer/base/default_metric.hpp"
 #include "analyzer/base/object_graph.hpp"
 #include "analyzer/base/parallel.hpp"
-#include "analyzer/document/terms.hpp"
-#include "analyzer/story/next_command.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
@@ -44,8 +39,7 @@ std::vector<std::uint32_t> drop_moved(const GrowthPaths& paths, std::vector<Part
 }
 
 /// A leak may be slight beside much that is RISING: paths that are GROWING and in no part are walked by themselves.
-void add_growing(const Evidence& evidence, const Weights& weights, std::vector<Part>& parts) {
-  Weights left = weights;
+void add_growing(const Evidence& evidence, Weights left, std::vector<Part>& parts) {
   left.all = 0;
   double growing = 0;
   for (std::uint32_t p = 0; p < left.weight.size(); ++p) {
@@ -57,8 +51,7 @@ void add_growing(const Evidence& evidence, const Weights& weights, std::vector<P
   }
   for (const double weight : left.weight) left.all += weight;
   if (left.all < kLeastShare * growing) return;
-  std::vector<Part> more = find_parts(evidence.paths, left);
-  std::move(more.begin(), more.end(), std::back_inserter(parts));
+  for (Part& part : find_parts(evidence.paths, left)) parts.push_back(std::move(part));
 }
 
 /// `moved`: gets the paths of parts that are left out because their function did not grow.
@@ -103,7 +96,7 @@ void order(const Evidence& evidence, std::vector<Culprit>& culprits) {
     if (types && a.own != b.own) return a.own;
     if (a.doubling != b.doubling) return b.doubling;
     if (trend::climbs(a.verdict) || trend::climbs(b.verdict)) {
-      const int x = document::gravity(a.verdict.word), y = document::gravity(b.verdict.word);
+      const int x = gravity(a.verdict.word), y = gravity(b.verdict.word);
       if (x != y) return x > y;
       return own_first && a.own && !b.own;
     }
@@ -156,11 +149,10 @@ double unnamed_growth(const GrowthPaths& paths) {
 
 Event unnamed_event(const GrowthPaths& paths, double unnamed) {
   const GrowthReport& report = paths.report();
-  const auto text = [&](double bytes) { return value_text(std::llround(bytes), report.unit, true, kPageNumbers); };
-  const auto grew = static_cast<double>(report.grew);
   return {Event::Kind::partial,
           "Most of the growth " + (paths.are_types() ? "is " + std::string(kDeadSpace) : "has no stack"),
-          prose_of(text(unnamed), " of ", text(grew), ", ", percent_of(unnamed / grew))};
+          prose_of(growth(report, whole_number(unnamed)), " of ", growth(report, report.grew), ", ",
+                   percent_of(unnamed / static_cast<double>(report.grew)))};
 }
 
 /// Returns the paths that grew by what others of the same functions lost.
@@ -184,7 +176,7 @@ std::vector<std::uint32_t> fill(Story& story, const GrowthReport& report, const 
       case 2:
         if (shrank > grew) story.freed = describe_all(evidence, explained.freed, shrank);
         break;
-      case 3: story.passing = find_passing(report, evidence.paths); break;
+      case 3: story.passing = find_passing(evidence.paths, evidence.judge); break;
       default: story.functions = spread_growth(evidence.paths);
     }
   });
@@ -233,8 +225,8 @@ std::vector<std::uint32_t> tell_since(std::size_t first, GrowthReport& report, s
   const GrowthReport* stacks = by_stack ? &report : report.by_stack.get();
   auto story = std::make_shared<Story>();
   story->first = first;
+  story->events = events_of(report);
   const bool has_stacks = stacks != nullptr && stacks->view != nullptr;
-  std::optional<Event> unnamed;
   std::vector<std::uint32_t> moved;
   if (has_stacks) {
     story->snapshots = std::max<std::size_t>(2, stacks->series_length);
@@ -243,10 +235,8 @@ std::vector<std::uint32_t> tell_since(std::size_t first, GrowthReport& report, s
     const Explained explained = explain(paths, judge, verdicts);
     moved = paths.rows(fill(*story, *stacks, {paths, judge, explained}));
     if (const double bytes = unnamed_growth(paths); bytes > kMostUnnamed * static_cast<double>(stacks->grew))
-      unnamed = unnamed_event(paths, bytes);
+      story->events.push_back(unnamed_event(paths, bytes));
   }
-  story->events = events_of(report);
-  if (unnamed) story->events.push_back(*std::move(unnamed));
   finish(report, has_stacks ? stacks : nullptr, axis, *story);
   report.common_path = common_path_of(story->marked());
   report.story = std::move(story);
@@ -269,7 +259,82 @@ void allow_for_moved(std::span<const std::uint32_t> moved, TrendReport& trend) {
 void tell_total(const TrendReport& trend, Story& story) {
   if (trend.whole.word != "GROWING" || !story.culprits.empty()) return;
   story.verdict = trend.whole.word;
-  story.no_culprit = total_text(trend.series.overall, trend.whole);
+  story.no_culprit = "the total grows by " + value(trend.series.overall, whole_number(trend.whole.slope)) +
+                     " a snapshot: no single function explains it";
+}
+
+/// Bytes through a function at each of all snapshots.
+std::vector<double> values_through(const GrowthReport& all, const FrameView& function) {
+  std::vector<double> values(all.series_length, 0);
+  std::vector<FrameView> frames;
+  for (std::uint32_t row = 0; row < all.rows.size(); ++row) {
+    all.frames(all.rows[row], frames);
+    if (std::ranges::any_of(frames, [&](const FrameView& frame) { return is_function(frame, function); }))
+      all.series.add_to(values, row);
+  }
+  return values;
+}
+
+/// Says of each culprit that grows in how many lives of the process it did.
+void tell_lives(const TrendReport& trend, Story& story) {
+  if (trend.all == nullptr || trend.all->options.by != GroupBy::stack || trend.all->series_length < kJudgedFrom) return;
+  for (Culprit& culprit : story.culprits) {
+    if (!trend::climbs(culprit.verdict) || culprit.path.empty() || culprit.path.back().function.empty()) continue;
+    const std::vector<double> values = values_through(*trend.all, culprit.path.back());
+    std::size_t lives = 0, climbing = 0;
+    for (const Life& life : trend.lives) {
+      if (life.size() < kJudgedFrom) continue;
+      ++lives;
+      const std::span<const double> part = std::span(values).subspan(life.first, life.size());
+      climbing += trend::climbs(trend::judge({part, {}, {}, {}, trend::error_of_total(*trend.all)})) ? 1U : 0U;
+    }
+    if (lives < 2) continue;
+    culprit.text.spread = "grew in " + std::to_string(climbing) + " of " + std::to_string(lives) + " lives";
+  }
+}
+
+/// When the culprits that are GROWING, or the total where that is and no culprit, meet the limit over all else.
+Forecast forecast_of(const TrendReport& trend) {
+  const GrowthReport& report = trend.series.overall;
+  const std::vector<double> total = trend::totals_of(trend.series);
+  std::vector<double> climbing(total.size(), 0);
+  bool any = false;
+  for (const Culprit& culprit : report.story->culprits) {
+    if (culprit.verdict.word != "GROWING" || culprit.values.size() != climbing.size()) continue;
+    for (std::size_t i = 0; i < climbing.size(); ++i) climbing[i] += static_cast<double>(culprit.values[i]);
+    any = true;
+  }
+  if (!any && trend.whole.word == "GROWING") climbing = total;
+  const Verdict verdict = trend::judge({climbing, trend.axis.places, {}, {}, trend::error_of_total(report)});
+  return trend::forecast(climbing, total, verdict, static_cast<double>(*trend.limit));
+}
+
+/// The last function of a culprit.
+FrameView frame_of(const Culprit& culprit) { return culprit.path.empty() ? FrameView{} : culprit.path.back(); }
+
+/// The one command that says most about the first culprit: who holds it where objects are recorded, else its callers
+/// and callees. Empty without a culprit that has a function.
+Prose next_command(const GrowthReport& report, const Story& story) {
+  Writer out;
+  if (report.current.snapshot != nullptr && report.current.snapshot->graph != nullptr) {
+    (out << "snapdiff retained").operands(report);
+    return out.take();
+  }
+  const std::vector<Culprit>& asked = story.culprits.empty() ? story.freed : story.culprits;
+  const auto is_named = [](const Culprit& c) { return !frame_of(c).pseudo && !frame_of(c).function.empty(); };
+  const auto named = std::find_if(asked.begin(), asked.end(), is_named);
+  if (named == asked.end()) {
+    // The symbols of its module would name the first culprit.
+    const FrameView first = asked.empty() ? FrameView{} : frame_of(asked.front());
+    const std::string_view module = first.module.substr(first.module.rfind('/') + 1);
+    if (first.pseudo || !is_plain_word(module)) return {};
+    ((out << "snapdiff").operands(report) << " --symbols /path/to/").name(module);
+    return out.take();
+  }
+  const std::string pattern = pattern_of(frame_of(*named));
+  if (pattern.empty()) return {};
+  ((out << "snapdiff peek '").name(pattern) << "'").operands(report);
+  return out.take();
 }
 
 }  // namespace
@@ -285,8 +350,7 @@ double keep_enough(std::vector<Culprit>& culprits, double all) {
 
 void set_verdict(Story& story) {
   for (const Culprit& culprit : story.culprits) {
-    if (document::gravity(culprit.verdict.word) > document::gravity(story.verdict))
-      story.verdict = culprit.verdict.word;
+    if (gravity(culprit.verdict.word) > gravity(story.verdict)) story.verdict = culprit.verdict.word;
   }
 }
 

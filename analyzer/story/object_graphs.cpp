@@ -7,10 +7,7 @@
 
 #include "analyzer/base/function_name.hpp"
 #include "analyzer/base/object_graph.hpp"
-#include "analyzer/document/terms.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/story/next_command.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
@@ -119,7 +116,7 @@ Culprit culprit_of(const Owner& owner, const TypeRows& types, const SumJudge& ju
     out.verdict = judge.judge(out.rows);
     if (held) {
       const Verdict of_type = judge.judge_type(std::vector<std::uint32_t>{*held});
-      if (document::gravity(of_type.word) > document::gravity(out.verdict.word)) out.verdict = of_type;
+      if (gravity(of_type.word) > gravity(out.verdict.word)) out.verdict = of_type;
     }
     if (!judge.is_judged()) out.verdict.word.clear();
   }
@@ -182,8 +179,7 @@ void tell_objects(GrowthReport& report, const OwnerReport& owners, const TimeAxi
     if (std::ranges::none_of(found, tells)) found.push_back(std::move(type));
   }
   std::stable_sort(found.begin(), found.end(), [&](const Culprit& a, const Culprit& b) {
-    if (document::gravity(a.verdict.word) != document::gravity(b.verdict.word))
-      return document::gravity(a.verdict.word) > document::gravity(b.verdict.word);
+    if (gravity(a.verdict.word) != gravity(b.verdict.word)) return gravity(a.verdict.word) > gravity(b.verdict.word);
     if (a.own != b.own) return a.own;
     return !judge.is_judged() && sure_pace(a) > sure_pace(b);
   });

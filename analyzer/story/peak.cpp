@@ -7,8 +7,6 @@
 #include "analyzer/base/library_frames.hpp"
 #include "analyzer/base/role_names.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/story/next_command.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
@@ -22,9 +20,6 @@ constexpr double kWorthAPart = 0.005;   // of the peak
 constexpr double kWorthAdvice = 0.1;    // of the peak: what advice must be able to save
 constexpr double kMuchUnknown = 0.25;   // of the peak: worth another recording
 constexpr std::int64_t kStateBits = 4;  // 32 bits of a value of an optimizer's state over 8
-
-/// A word that fits a badge: "optimizer" of "optimizer state".
-std::string label_of(std::string_view role) { return std::string(role.substr(0, role.find(' '))); }
 
 /// Rows of one line and role. The line is where a person looks first: the innermost frame of their own code, else the
 /// innermost one.
@@ -42,7 +37,7 @@ PeakPart part_of(const Held& held, double share) {
   part.value = {held.bytes, held.bytes};
   part.objects = {held.blocks, held.blocks};
   part.share = share;
-  part.text.label = label_of(held.role);
+  part.text.label = held.role.substr(0, held.role.find(' '));  // "optimizer" of "optimizer state" fits a badge
   part.text.name = Writer().frame(held.frame).take();
   part.text.place = place_of(held.frame);
   if (!part.via.empty()) part.text.via = {{std::string(part.via), true}};
@@ -260,7 +255,7 @@ Prose list_command(const MemoryPeak& peak, const SnapshotRef& operand) {
   if (operand.ref.empty()) return {};
   Writer out;
   out << (peak.has_history ? "snapdiff top" : "snapdiff pins");
-  story::operand(out, operand);
+  out.operand(operand);
   if (peak.has_history) out << "@peak --by role";
   return out.take();
 }
@@ -294,7 +289,7 @@ PeakStory held_story(MemoryPeak heap, std::string_view held, std::shared_ptr<con
   Writer next;
   if (!operand.ref.empty()) {
     next << (owners != nullptr ? "snapdiff retained" : "snapdiff top --by function --cum");
-    story::operand(next, operand);
+    next.operand(operand);
   }
   out.next = next.take();
   out.facts = std::move(heap);

@@ -4,13 +4,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/story/make_story.hpp"
-#include "analyzer/story/next_command.hpp"
-#include "analyzer/story/prose.hpp"
+#include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
 namespace {
@@ -21,8 +21,6 @@ constexpr std::size_t kFewLines = 2;     // prove nothing about all of forward
 constexpr double kWorthALine = 0.02;     // of the activations
 constexpr double kWorthReserved = 0.05;  // of what is reserved: growth beside that of what is in use
 constexpr double kSameRatio = 0.02;      // so far apart, ratios are the same
-
-std::string growth_text_of(std::int64_t bytes) { return value_text(bytes, "bytes", true, kPageNumbers); }
 
 /// "2.00"
 std::string ratio_text(double ratio) {
@@ -80,21 +78,19 @@ struct Scaling {
   bool is_even() const { return most <= least * (1 + kSameRatio); }
 };
 
-std::string plain_text(const Prose& prose) {
-  std::string text;
-  for (const Span& part : prose) text += part.text;
-  return text;
-}
+/// A line of a program: function, base name of its file, number.
+using LineKey = std::tuple<std::string_view, std::string_view, std::int32_t>;
 
 /// Activations by line, those that are a part of all activations worth a look.
-std::map<std::pair<std::string, std::string>, std::int64_t> activations_by_line(const PeakStory& peak) {
-  std::map<std::pair<std::string, std::string>, std::int64_t> out;
+std::map<LineKey, std::int64_t> activations_by_line(const PeakStory& peak) {
+  std::map<LineKey, std::int64_t> out;
   std::int64_t all = 0;
   for (const PeakRole& role : peak.facts.roles) all += role.role == "activation" ? role.bytes : 0;
   for (std::size_t i = 0; i < peak.parts.size(); ++i) {
     const std::int64_t held = peak.parts[i].value.current;
-    if (peak.roles[i] == "activation" && static_cast<double>(held) >= kWorthALine * static_cast<double>(all))
-      out[{plain_text(peak.parts[i].text.name), plain_text(peak.parts[i].text.place)}] += held;
+    if (peak.roles[i] != "activation" || static_cast<double>(held) < kWorthALine * static_cast<double>(all)) continue;
+    const FrameView& line = peak.parts[i].path.front();
+    out[{line.function, base_name(line.file), line.line}] += held;
   }
   return out;
 }
@@ -148,10 +144,7 @@ void tell_peaks(GrowthReport& report, const PeakStory& before, const PeakStory& 
       !report.current.ref.empty()) {
     Writer command;
     command << "snapdiff";
-    for (const SnapshotRef* side : {&report.baseline, &report.current}) {
-      operand(command, *side);
-      command << "@peak";
-    }
+    for (const SnapshotRef* side : {&report.baseline, &report.current}) command.operand(*side) << "@peak";
     next = command.take();
     line << " (" << next << ")";
   }
@@ -165,8 +158,8 @@ void tell_reserved(GrowthReport& report, const ReservedBytes& before, const Rese
   if (static_cast<double>(unused) < kWorthReserved * static_cast<double>(after.reserved)) return;
   // More that can go back is a cache of blocks of many sizes; more that cannot lies between blocks in use.
   const std::int64_t fragments = after.cached.fragments.bytes, releasable = after.cached.releasable.bytes;
-  const std::string grown =
-      "allocated " + growth_text_of(allocated.growth()) + ", reserved " + growth_text_of(reserved.growth());
+  const std::string grown = "allocated " + growth_text(allocated.growth(), kPageNumbers) + ", reserved " +
+                            growth_text(reserved.growth(), kPageNumbers);
   Writer line;
   line << grown << ": fragmentation; " << sized(fragments) << " in blocks that cannot go back, " << sized(releasable)
        << " releasable";

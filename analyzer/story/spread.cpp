@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/base/number_text.hpp"
 #include "analyzer/story/story_parts.hpp"
 #include "snapdiff/checked.hpp"
 
@@ -58,7 +59,7 @@ std::vector<FunctionGrowth> spread_growth(const GrowthPaths& paths) {
     FunctionGrowth found;
     found.function = paths.report().view->function(function);
     found.growth = sums[function].growth;
-    found.current = std::llround(std::clamp(current, -9e18, 9e18));
+    found.current = whole_number(current);
     found.share = grew > 0 ? static_cast<double>(found.growth) / grew : 0;
     out.push_back(found);
   }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analyzer/base/retention.hpp"
+#include "analyzer/document/prose.hpp"
+#include "analyzer/document/terms.hpp"
 #include "analyzer/story/growth_paths.hpp"
 #include "analyzer/story/sum_judge.hpp"
 #include "snapdiff/device_memory.hpp"
@@ -18,6 +20,8 @@
 
 /// What a story is put together of, each part worked out in a file of its own.
 namespace snapdiff::story {
+
+using namespace document;  // its words
 
 /// Of the most bytes of a path: more growth makes all of it growth.
 inline constexpr double kMostlyGrown = 0.2;
@@ -122,7 +126,7 @@ std::vector<PeakPart> owned_parts(const OwnerReport& owners, std::int64_t whole)
 
 /// The functions whose memory was allocated and freed again within the series, heaviest first, at most three: their
 /// peak is at least a twentieth of the largest total above both their ends.
-std::vector<Passing> find_passing(const GrowthReport& report, const GrowthPaths& paths);
+std::vector<Passing> find_passing(const GrowthPaths& paths, const SumJudge& judge);
 
 /// Growth by function, where the rows of largest growth hold less than half of what changed: a table of them would say
 /// nothing. Empty otherwise. Most growth first.
@@ -132,16 +136,6 @@ std::vector<FunctionGrowth> spread_growth(const GrowthPaths& paths);
 std::vector<Event> events_of(const GrowthReport& report);
 Event event_of(const OutOfMemory& failure);
 Event restart_event(const TrendReport& trend);
-
-/// When the culprits that are GROWING, or the total where that is and no culprit, meet the limit over all
-/// else.
-Forecast forecast_of(const TrendReport& trend);
-
-/// "the total grows by 249 KiB a snapshot: no single function explains it".
-std::string total_text(const GrowthReport& report, const Verdict& whole);
-
-/// Says of each culprit that grows in how many lives of the process it did.
-void tell_lives(const TrendReport& trend, Story& story);
 
 /// Fills the texts of a story and of its culprits. `axis`: null without times.
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story);

@@ -3,8 +3,6 @@
 
 #include "analyzer/base/function_name.hpp"
 #include "analyzer/base/library_frames.hpp"
-#include "analyzer/document/terms.hpp"
-#include "analyzer/story/prose.hpp"
 #include "analyzer/story/story_parts.hpp"
 
 namespace snapdiff::story {
@@ -34,22 +32,15 @@ class Words {
   }
 
  private:
-  std::string value(double number, bool sign) const {
-    return value_text(std::llround(std::clamp(number, -9e18, 9e18)), report_.unit, sign, kPageNumbers);
-  }
+  /// A figure of a fit, as the report's values are printed.
+  std::string fitted(double number) const { return value(report_, whole_number(number)); }
 
   void fill(Culprit& culprit) const {
     culprit.text.label = label_of(culprit);
     culprit.text.growth = growth(report_, culprit.growth());
     culprit.text.share = percent_of(culprit.share);
     if (culprit.is_owner) return;  // object_graphs.cpp names it
-    Writer name;
-    if (culprit.path.empty()) {
-      name << "[no stack recorded]";
-    } else {
-      name.last_of(culprit.path);
-    }
-    culprit.text.name = name.take();
+    culprit.text.name = Writer().last_of(culprit.path).take();
     culprit.text.place = culprit.path.empty() ? Prose{} : place_of(culprit.path.back());
     if (!culprit.via.empty()) culprit.text.via = {{via_name(culprit.via), true}};
     culprit.text.pace = prose_of(pace(culprit));
@@ -64,10 +55,10 @@ class Words {
   std::string pace(const Culprit& culprit) const {
     const Verdict& verdict = culprit.verdict;
     if (verdict.word == "GROWING" || verdict.word == "RISING") {
-      std::string text = value(verdict.slope, true) + " a snapshot";
+      std::string text = growth(report_, whole_number(verdict.slope)) + " a snapshot";
       const double band = verdict.band();
       // A verdict by the number of objects says nothing of the bytes' band.
-      if (band >= 0.5 && !verdict.by_objects) text += " \u00b1 " + value(band, false);
+      if (band >= 0.5 && !verdict.by_objects) text += " \u00b1 " + fitted(band);
       text += ", in " + count(culprit.rises) + " of " + count(culprit.steps) + " steps";
       if (culprit.doubling) text += "; a table that doubles, its content still grows";
       if (culprit.rows_differ) text += "; its stacks one by one do not show it";
@@ -76,8 +67,8 @@ class Words {
     if (!verdict.word.empty()) return verdict.reason;
     std::string text;
     if (report_.has_error && std::isfinite(culprit.error) && culprit.error > 0)
-      text = "\u00b1 " + value(culprit.error, false) +
-             (document::within_error(static_cast<double>(culprit.growth()), culprit.error) ? " (within error)" : "");
+      text = "\u00b1 " + fitted(culprit.error) +
+             (within_error(static_cast<double>(culprit.growth()), culprit.error) ? " (within error)" : "");
     if (report_.has_objects && report_.objects_metric != report_.metric && culprit.objects.growth() != 0)
       text.append(text.empty() ? "" : ", ").append(amount_of(culprit.objects.growth(), "object", true));
     return text;
@@ -85,7 +76,7 @@ class Words {
 
   Prose headline() const {
     Writer out;
-    const std::string_view title = document::metric_term(report_.metric).title;
+    const std::string_view title = metric_term(report_.metric).title;
     title.empty() ? out.name(report_.metric) : out << title;
     out << " " << change_text(report_.total.baseline, report_.total.current, report_.unit, kPageNumbers);
     return out.take();
@@ -95,7 +86,7 @@ class Words {
   std::string figures() const {
     std::string text = growth(report_, report_.total.growth());
     if (report_.has_error && std::isfinite(report_.total_error) && report_.total_error > 0)
-      text += " \u00b1 " + value(report_.total_error, false);
+      text += " \u00b1 " + fitted(report_.total_error);
     if (report_.has_objects && report_.objects_metric != report_.metric)
       text += ", " + amount_of(report_.total_objects.growth(), "object", true);
     return text;
@@ -114,11 +105,10 @@ class Words {
     const auto grew = static_cast<double>(report_.grew);
     const double shrank = -static_cast<double>(report_.shrank);
     if (std::min(grew, shrank) <= kHiddenShare * (grew + shrank)) return {};
-    if (report_.total.growth() < 0)
-      return "the net hides " + growth(report_, report_.grew) + " of growth under " + growth(report_, report_.shrank) +
-             " of shrinkage";
-    return "the net hides " + growth(report_, report_.shrank) + " of shrinkage under " + growth(report_, report_.grew) +
-           " of growth";
+    std::string over = growth(report_, report_.grew) + " of growth",
+                under = growth(report_, report_.shrank) + " of shrinkage";
+    if (report_.total.growth() < 0) std::swap(over, under);
+    return "the net hides " + under + " under " + over;
   }
 
   bool only_unnamed() const {
@@ -153,16 +143,12 @@ class Words {
     std::vector<FrameView> frames;
     report_.view->frames(most->stack, frames);
     fold_library_frames(frames);
+    if (!frames.empty()) frames.resize(1);
     Writer line;
-    if (frames.empty()) {
-      line << "memory without stacks";
-    } else {
-      line.frame(frames.front());
-    }
-    line << ": " << value(static_cast<double>(most->value.current), false) << " at the end";
+    line.last_of(frames) << ": " << value(report_, most->value.current) << " at the end";
     if (most->first < most->last)
-      line << ", " << value(static_cast<double>(most->value.growth()), true) << " since snapshot"
-           << kPageNumbers.before_unit << most->first + story_.first;
+      line << ", " << growth(report_, most->value.growth()) << " since snapshot" << kPageNumbers.before_unit
+           << most->first + story_.first;
     line << "; not listed before, so not judged";
     return line.take();
   }
@@ -172,25 +158,18 @@ class Words {
     if (Prose line = unlisted(); !line.empty()) lines.push_back(std::move(line));
     for (const Culprit& culprit : story_.culprits) {
       if (culprit.inlined > 0)
-        lines.push_back(prose_of("V8 inlined ", culprit.text.name, ": the stacks of ",
-                                 value(static_cast<double>(culprit.inlined), false), " do not show it"));
+        lines.push_back(prose_of("V8 inlined ", culprit.text.name, ": the stacks of ", value(report_, culprit.inlined),
+                                 " do not show it"));
       if (culprit.rise == 0) continue;
       lines.push_back(prose_of(culprit.text.name, ": ", culprit.text.growth,
-                               " is its fitted rise; the last snapshot holds ",
-                               value(-static_cast<double>(culprit.value.growth()), false), " less than the first"));
+                               " is its fitted rise; the last snapshot holds ", value(report_, -culprit.value.growth()),
+                               " less than the first"));
     }
     if (!story_.passing.empty()) {
       const Passing& passing = story_.passing.front();
-      Writer line;
-      if (passing.path.empty()) {
-        line << "memory without stacks";
-      } else {
-        line.frame(passing.path.back());
-      }
-      line << ": " << value(static_cast<double>(passing.peak), false) << " allocated (snapshot"
-           << kPageNumbers.before_unit << passing.allocated + story_.first << ") and freed again ("
-           << passing.freed + story_.first << ")";
-      lines.push_back(line.take());
+      lines.push_back(prose_of(Writer().last_of(passing.path).take(), ": ", value(report_, passing.peak),
+                               " allocated (snapshot", kPageNumbers.before_unit, passing.allocated + story_.first,
+                               ") and freed again (", passing.freed + story_.first, ")"));
     }
     std::size_t said = 0;
     for (const Culprit& culprit : story_.levelled) {
@@ -200,8 +179,7 @@ class Words {
     }
     const double moved = static_cast<double>(story_.moved) / std::max(1.0, static_cast<double>(report_.grew));
     if (moved >= kWorthSaying && !story_.culprits.empty()) {
-      lines.push_back(
-          prose_of(value(static_cast<double>(story_.moved), false), " moved between stacks of one function"));
+      lines.push_back(prose_of(value(report_, story_.moved), " moved between stacks of one function"));
     }
     if (!story_.culprits.empty()) {
       const std::size_t n = story_.culprits.size();
@@ -217,12 +195,6 @@ class Words {
 };
 
 }  // namespace
-
-std::string total_text(const GrowthReport& report, const Verdict& whole) {
-  const auto slope = std::llround(std::clamp(whole.slope, 0.0, 9e18));
-  return "the total grows by " + value_text(slope, report.unit, false, kPageNumbers) +
-         " a snapshot: no single function explains it";
-}
 
 void put_into_words(const GrowthReport& report, const TimeAxis* axis, Story& story) {
   Words(report, axis, story).fill();

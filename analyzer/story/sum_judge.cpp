@@ -42,56 +42,15 @@ std::vector<double> SumJudge::values(std::span<const std::uint32_t> rows) const 
   return sums;
 }
 
-std::vector<double> SumJudge::counts(std::span<const std::uint32_t> rows) const {
-  std::vector<double> sums(length_, 0);
-  for (const std::uint32_t row : rows) {
-    if (row >= report_.object_place.size() || report_.object_place[row] == GrowthReport::kNoPlace) continue;
-    report_.object_series.add_to(sums, report_.object_place[row]);
-  }
-  return sums;
-}
-
-trend::PointError SumJudge::error_of(std::span<const std::uint32_t> rows) const {
-  trend::PointError error;
-  if (!report_.has_error) return error;
-  double weighed = 0, bytes = 0;
-  for (const std::uint32_t r : rows) {
-    const GrowthRow& row = report_.rows[r];
-    if (!std::isfinite(row.error)) return {};
-    // The report's error is that of a difference of two snapshots.
-    if (report_.rounded) error.variance += row.error * row.error / 2;
-    const double weight = std::max(static_cast<double>(row.value.baseline), static_cast<double>(row.value.current));
-    weighed += row.sample * weight;
-    bytes += weight;
-  }
-  if (!report_.rounded && bytes > 0) error.sample = weighed / bytes;
-  return error;
-}
-
-Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums, double floor) const {
-  const std::vector<double> objects = report_.has_objects ? counts(rows) : std::vector<double>{};
-  std::vector<std::uint8_t> known;
-  if (report_.series.has_unknown()) {
-    known.assign(length_, 1);
-    for (const std::uint32_t row : rows) report_.series.for_each_unknown(row, [&](std::size_t i) { known[i] = 0; });
-  }
-  trend::Points points{sums, {}, known, objects, error_of(rows), floor, report_.unit, report_.metric};
-  if (axis_ != nullptr && axis_->places.size() == sums.size()) points.times = axis_->places;
-  return trend::judge(points);
-}
-
-Verdict SumJudge::judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums) const {
-  return judge(rows, sums, floor_);
-}
-
 Verdict SumJudge::judge_type(std::span<const std::uint32_t> rows) const {
   const std::vector<double> sums = values(rows);
-  Verdict plain = judge(rows, sums, floor_);
+  Verdict plain = judge(rows, sums);
   if (plain.word == "GROWING" || length_ < 3 || !report_.has_objects) return plain;
-  const std::vector<double> objects = counts(rows);
+  std::vector<double> objects(length_, 0);
+  trend::add_counts(report_, rows, objects);
   const auto [least, most] = std::minmax_element(objects.begin(), objects.end());
   if (*most - *least < std::max(object_floor_, 1.0)) return plain;
-  Verdict counted = judge(rows, sums, 0);
+  Verdict counted = trend::judge_sum(report_, rows, sums, 0, axis_);
   return counted.word == "GROWING" ? counted : plain;
 }
 

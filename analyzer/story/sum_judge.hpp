@@ -29,7 +29,9 @@ class SumJudge {
   std::vector<double> values(std::span<const std::uint32_t> rows) const;
   /// Of those sums; without a word below three snapshots.
   Verdict judge(std::span<const std::uint32_t> rows) const { return judge(rows, values(rows)); }
-  Verdict judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums) const;
+  Verdict judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums) const {
+    return trend::judge_sum(report_, rows, sums, floor_, axis_);
+  }
   /// Of types, whose number says more than their bytes: a type whose objects climb by kFloorShare of all objects is
   /// judged by its counts, however small they are.
   Verdict judge_type(std::span<const std::uint32_t> rows) const;
@@ -37,11 +39,6 @@ class SumJudge {
   double range(std::uint32_t row) const;
 
  private:
-  std::vector<double> counts(std::span<const std::uint32_t> rows) const;
-  /// Calls trend's judge with all that is known of the sum of these rows.
-  Verdict judge(std::span<const std::uint32_t> rows, const std::vector<double>& sums, double floor) const;
-  trend::PointError error_of(std::span<const std::uint32_t> rows) const;
-
   const GrowthReport& report_;
   const TimeAxis* axis_;
   std::size_t length_ = 0;

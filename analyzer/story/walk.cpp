@@ -18,16 +18,16 @@ constexpr double kOwnPart = 0.03;      // of a part: what a function allocates i
 constexpr double kPureOfMany = 0.2;    // enough for a function that so many callers leak through
 constexpr std::size_t kMostParts = 32;
 
-/// A path on its way from the root.
-struct Walker {
-  std::uint32_t path;
-  std::uint32_t at;  ///< its next function
-};
-
+/// Paths whose first `depth` functions are the same.
 struct Node {
-  std::vector<Walker> walkers;
+  std::vector<std::uint32_t> paths;
+  std::size_t depth = 0;
   double weight = 0;
 };
+
+void append(std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& some) {
+  to.insert(to.end(), some.begin(), some.end());
+}
 
 /// All memory of a report of lost bytes is lost: it does not show who else calls a function.
 bool is_lost(const GrowthPaths& paths) { return paths.report().metric == kLostSpace; }
@@ -105,7 +105,7 @@ class Walk {
     std::vector<Node> open(1);
     for (std::uint32_t p = 0; p < paths_.size(); ++p) {
       if (weight(p) <= 0 || claimed_[p] != 0) continue;
-      open[0].walkers.push_back({p, 0});
+      open[0].paths.push_back(p);
       open[0].weight += weight(p);
     }
     bool at_root = true;
@@ -120,19 +120,16 @@ class Walk {
       for (Node& child : children) {
         if (child.weight < kChild * weights_.all) continue;
         held += child.weight;
-        heavy.push_back({std::exchange(child.walkers, {}), child.weight});
+        heavy.push_back({std::exchange(child.paths, {}), child.depth, child.weight});
       }
       if (!at_root && (heavy.empty() || held < kSplits * node.weight)) {
-        pieces.emplace_back();
-        for (const Walker& walker : node.walkers) pieces.back().push_back(walker.path);
-        pieces.back().insert(pieces.back().end(), beside.begin(), beside.end());
+        pieces.push_back(std::move(node.paths));
+        append(pieces.back(), beside);
       } else {
-        rest_.insert(rest_.end(), beside.begin(), beside.end());
-        for (const Node& child : children) {
-          for (const Walker& walker : child.walkers) rest_.push_back(walker.path);
-        }
-        rest_.insert(rest_.end(), ends.begin(), ends.end());
-        for (Node& child : heavy) open.push_back(std::move(child));
+        append(rest_, beside);
+        for (const Node& child : children) append(rest_, child.paths);
+        append(rest_, ends);
+        std::move(heavy.begin(), heavy.end(), std::back_inserter(open));
       }
       at_root = false;
     }
@@ -147,27 +144,23 @@ class Walk {
       children.clear();
       std::vector<std::uint32_t> ends;
       std::unordered_map<std::uint32_t, std::size_t> child_of;
-      for (const Walker& walker : node.walkers) {
-        const auto functions = paths_.functions(paths_[walker.path]);
-        if (walker.at == functions.size()) {
-          ends.push_back(walker.path);
+      for (const std::uint32_t p : node.paths) {
+        const auto functions = paths_.functions(paths_[p]);
+        if (node.depth == functions.size()) {
+          ends.push_back(p);
           continue;
         }
-        const auto [at, added] = child_of.try_emplace(functions[walker.at], children.size());
-        if (added) children.emplace_back();
-        children[at->second].walkers.push_back({walker.path, walker.at + 1});
-        children[at->second].weight += weight(walker.path);
+        const auto [at, added] = child_of.try_emplace(functions[node.depth], children.size());
+        if (added) children.push_back({{}, node.depth + 1, 0});
+        children[at->second].paths.push_back(p);
+        children[at->second].weight += weight(p);
       }
       const auto most = std::max_element(children.begin(), children.end(),
                                          [](const Node& a, const Node& b) { return a.weight < b.weight; });
       if (most == children.end() || most->weight < kGoesOn * node.weight || at_root) return ends;
-      beside.insert(beside.end(), ends.begin(), ends.end());
-      for (const Node& child : children) {
-        if (&child == &*most) continue;
-        for (const Walker& walker : child.walkers) beside.push_back(walker.path);
-      }
-      node.walkers = std::move(most->walkers);
-      node.weight = most->weight;
+      append(beside, ends);
+      node = std::move(*most);  // which leaves it no paths
+      for (const Node& child : children) append(beside, child.paths);
     }
   }
 

@@ -45,10 +45,21 @@ std::vector<std::uint32_t> ranked(const GrowthReport& report, const std::vector<
   return order;
 }
 
-/// Of a difference of two snapshots, as the report has it, to what is known of the error of a value.
-PointError error_from(const GrowthReport& report, double error, double sample) {
-  if (!report.has_error || !std::isfinite(error)) return {};
-  return report.rounded ? PointError{error * error / 2, 0} : PointError{0, sample};
+/// Of the values of some rows together.
+PointError error_of_rows(const GrowthReport& report, std::span<const std::uint32_t> rows) {
+  PointError error;
+  double weighed = 0, weights = 0;
+  for (const std::uint32_t r : rows) {
+    const GrowthRow& row = report.rows[r];
+    if (!report.has_error || !std::isfinite(row.error)) return {};
+    if (report.rounded) error.variance += row.error * row.error / 2;
+    const double weight =
+        std::max({1.0, static_cast<double>(row.value.baseline), static_cast<double>(row.value.current)});
+    weighed += row.sample * weight;
+    weights += weight;
+  }
+  if (!report.rounded && weights > 0) error.sample = weighed / weights;
+  return error;
 }
 
 /// Whether each row is judged: of a sparse series those with the widest ranges, as many as can be looked at whole.
@@ -64,107 +75,6 @@ std::vector<bool> judged_rows(const GrowthReport& report) {
   for (const auto& [range, row] : ranges) judged[row] = true;
   return judged;
 }
-
-}  // namespace
-
-PointError error_of_total(const GrowthReport& report) {
-  return error_from(report, report.total_error, report.total_sample);
-}
-
-std::vector<double> totals_of(const SeriesReport& series) {
-  std::vector<double> totals;
-  for (const SeriesStep& step : series.steps) totals.push_back(static_cast<double>(step.total));
-  return totals;
-}
-
-double floor_of(const GrowthReport& report) {
-  double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
-                         std::abs(static_cast<double>(report.total.current)));
-  std::vector<double> totals(has_series(report) ? report.series_length : 0, 0);
-  for (std::size_t row = 0; !totals.empty() && row < report.rows.size(); ++row) report.series.add_to(totals, row);
-  for (const double total : totals) most = std::max(most, std::abs(total));
-  return kFloorShare * most;
-}
-
-void keep_widest(std::vector<std::pair<double, std::uint32_t>>& ranges, std::size_t most) {
-  if (ranges.size() <= most) return;
-  const auto end = ranges.begin() + static_cast<std::ptrdiff_t>(most);
-  std::nth_element(ranges.begin(), end, ranges.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  ranges.erase(end, ranges.end());
-}
-
-void allow_for_many(std::span<Verdict> verdicts) {
-  std::vector<Verdict*> climbing;
-  std::size_t judged = 0;
-  for (Verdict& verdict : verdicts) {
-    if (verdict.word.empty()) continue;
-    ++judged;
-    if (climbs(verdict)) climbing.push_back(&verdict);
-  }
-  // Benjamini and Hochberg: of the k surest, the least sure may be wrong with k chances in the number that was asked.
-  std::stable_sort(climbing.begin(), climbing.end(), [](const Verdict* a, const Verdict* b) { return a->p > b->p; });
-  std::size_t k = climbing.size();
-  while (k > 0 && (1 - climbing[k - 1]->p) * static_cast<double>(judged) > kMostDoubtful * static_cast<double>(k)) --k;
-  for (; k < climbing.size(); ++k) {
-    Verdict& verdict = *climbing[k];
-    if (verdict.word == "GROWING") continue;
-    verdict.word = "NOISY";
-    verdict.reason = concat("rising, but of ", judged, " one may rise so by chance; ", p_text(verdict.p));
-  }
-}
-
-Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis) {
-  const std::size_t n = overall.series_length;
-  thread_local std::vector<double> values, counts;
-  thread_local std::vector<std::int64_t> scratch;
-  thread_local std::vector<std::uint8_t> known;
-  const std::span<const std::int64_t> whole = overall.series.row(row, scratch);
-  values.assign(whole.begin(), whole.end());
-  Points points{values,
-                {},
-                {},
-                {},
-                error_from(overall, overall.rows[row].error, overall.rows[row].sample),
-                floor,
-                overall.unit,
-                overall.metric};
-  if (axis != nullptr && axis->places.size() == n) points.times = axis->places;
-  if (overall.series.has_unknown()) {
-    overall.series.known_row(row, known);
-    points.known = known;
-  }
-  if (row < overall.object_place.size() && overall.object_place[row] != GrowthReport::kNoPlace) {
-    const std::span<const std::int64_t> objects = overall.object_series.row(overall.object_place[row], scratch);
-    counts.assign(objects.begin(), objects.end());
-    points.counts = counts;
-  }
-  return judge(points);
-}
-
-std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis, std::optional<double> wanted) {
-  std::vector<Verdict> verdicts;
-  if (!has_series(overall)) return verdicts;
-  const double floor = wanted ? *wanted : floor_of(overall);
-  verdicts.resize(overall.rows.size());
-  const std::vector<bool> judged = judged_rows(overall);
-  constexpr std::size_t kBlock = 1024;
-  const std::size_t blocks = (verdicts.size() + kBlock - 1) / kBlock;
-  for_each_parallel(blocks, verdicts.size(), [&](std::size_t block) {
-    const std::size_t end = std::min(verdicts.size(), (block + 1) * kBlock);
-    for (std::size_t row = block * kBlock; row < end; ++row) {
-      if (judged[row]) {
-        verdicts[row] = judge_row(overall, row, floor, axis);
-      } else {
-        verdicts[row].reason = "one of many rows that are seldom there: the heaviest alone are judged";
-      }
-    }
-  });
-  return verdicts;
-}
-
-namespace {
 
 std::vector<Life> split(const std::vector<SeriesStep>& steps, bool at_collapses) {
   std::vector<Life> lives;
@@ -187,14 +97,6 @@ std::vector<Life> lives_in(const std::vector<SeriesStep>& steps) {
   const bool collects = lives.size() > known.size() + kMostCollapses && 2 * in_long < steps.size();
   return collects ? known : lives;
 }
-
-}  // namespace
-
-std::vector<Life> lives_of(const SeriesReport& series) { return lives_in(series.steps); }
-
-namespace {
-
-constexpr const char* kGrowsAgain = "nearly all that had grown is gone, and it grows again";
 
 /// Of what a rise added, what is left where the next one begins, at most: caches that a start fills again.
 constexpr double kLeft = .1;
@@ -250,12 +152,12 @@ std::vector<std::size_t> starts_of_rises(const TrendReport& trend, std::optional
   if (!starts.empty()) return starts;
   const double floor = wanted ? *wanted : floor_of(overall);
   std::int64_t most = 0;
-  for (std::size_t row = 0; row < overall.rows.size(); ++row) {
+  for (std::uint32_t row = 0; row < overall.rows.size(); ++row) {
     const GrowthRow& of = overall.rows[row];
     if (of.value.growth() <= most || trend.verdicts[row].minor) continue;
     std::vector<double> values(count, 0);
     overall.series.add_to(values, row);
-    std::vector<std::size_t> found = found_in(values, error_from(overall, of.error, of.sample), floor);
+    std::vector<std::size_t> found = found_in(values, error_of_rows(overall, {&row, 1}), floor);
     if (found.empty()) continue;
     starts = std::move(found);
     most = of.value.growth();
@@ -264,6 +166,114 @@ std::vector<std::size_t> starts_of_rises(const TrendReport& trend, std::optional
 }
 
 }  // namespace
+
+PointError error_of_total(const GrowthReport& report) {
+  if (!report.has_error || !std::isfinite(report.total_error)) return {};
+  // The report's error is that of a difference of two snapshots.
+  return report.rounded ? PointError{report.total_error * report.total_error / 2, 0}
+                        : PointError{0, report.total_sample};
+}
+
+std::vector<double> totals_of(const SeriesReport& series) {
+  std::vector<double> totals;
+  for (const SeriesStep& step : series.steps) totals.push_back(static_cast<double>(step.total));
+  return totals;
+}
+
+double floor_of(const GrowthReport& report) {
+  double most = std::max(std::abs(static_cast<double>(report.total.baseline)),
+                         std::abs(static_cast<double>(report.total.current)));
+  std::vector<double> totals(has_series(report) ? report.series_length : 0, 0);
+  for (std::size_t row = 0; !totals.empty() && row < report.rows.size(); ++row) report.series.add_to(totals, row);
+  for (const double total : totals) most = std::max(most, std::abs(total));
+  return kFloorShare * most;
+}
+
+void keep_widest(std::vector<std::pair<double, std::uint32_t>>& ranges, std::size_t most) {
+  if (ranges.size() <= most) return;
+  const auto end = ranges.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(ranges.begin(), end, ranges.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  ranges.erase(end, ranges.end());
+}
+
+void allow_for_many(std::span<Verdict> verdicts) {
+  std::vector<Verdict*> climbing;
+  std::size_t judged = 0;
+  for (Verdict& verdict : verdicts) {
+    if (verdict.word.empty()) continue;
+    ++judged;
+    if (climbs(verdict)) climbing.push_back(&verdict);
+  }
+  // Benjamini and Hochberg: of the k surest, the least sure may be wrong with k chances in the number that was asked.
+  std::stable_sort(climbing.begin(), climbing.end(), [](const Verdict* a, const Verdict* b) { return a->p > b->p; });
+  std::size_t k = climbing.size();
+  while (k > 0 && (1 - climbing[k - 1]->p) * static_cast<double>(judged) > kMostDoubtful * static_cast<double>(k)) --k;
+  for (; k < climbing.size(); ++k) {
+    Verdict& verdict = *climbing[k];
+    if (verdict.word == "GROWING") continue;
+    verdict.word = "NOISY";
+    verdict.reason = concat("rising, but of ", judged, " one may rise so by chance; ", p_text(verdict.p));
+  }
+}
+
+void add_counts(const GrowthReport& overall, std::span<const std::uint32_t> rows, std::vector<double>& counts) {
+  for (const std::uint32_t row : rows) {
+    if (row >= overall.object_place.size() || overall.object_place[row] == GrowthReport::kNoPlace) continue;
+    overall.object_series.add_to(counts, overall.object_place[row]);
+  }
+}
+
+Verdict judge_sum(const GrowthReport& overall, std::span<const std::uint32_t> rows, std::span<const double> sums,
+                  double floor, const TimeAxis* axis) {
+  thread_local std::vector<double> counts;
+  thread_local std::vector<std::uint8_t> known;
+  Points points{sums, {}, {}, {}, error_of_rows(overall, rows), floor, overall.unit, overall.metric};
+  if (axis != nullptr && axis->places.size() == sums.size()) points.times = axis->places;
+  if (overall.series.has_unknown()) {
+    known.assign(sums.size(), 1);
+    for (const std::uint32_t row : rows) overall.series.for_each_unknown(row, [&](std::size_t i) { known[i] = 0; });
+    points.known = known;
+  }
+  if (!overall.object_place.empty()) {
+    counts.assign(sums.size(), 0);
+    add_counts(overall, rows, counts);
+    points.counts = counts;
+  }
+  return judge(points);
+}
+
+Verdict judge_row(const GrowthReport& overall, std::uint32_t row, double floor, const TimeAxis* axis) {
+  thread_local std::vector<double> values;
+  thread_local std::vector<std::int64_t> scratch;
+  const std::span<const std::int64_t> whole = overall.series.row(row, scratch);
+  values.assign(whole.begin(), whole.end());
+  return judge_sum(overall, {&row, 1}, values, floor, axis);
+}
+
+std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axis, std::optional<double> wanted) {
+  std::vector<Verdict> verdicts;
+  if (!has_series(overall)) return verdicts;
+  const double floor = wanted ? *wanted : floor_of(overall);
+  verdicts.resize(overall.rows.size());
+  const std::vector<bool> judged = judged_rows(overall);
+  constexpr std::size_t kBlock = 1024;
+  const std::size_t blocks = (verdicts.size() + kBlock - 1) / kBlock;
+  for_each_parallel(blocks, verdicts.size(), [&](std::size_t block) {
+    const std::size_t end = std::min(verdicts.size(), (block + 1) * kBlock);
+    for (auto row = static_cast<std::uint32_t>(block * kBlock); row < end; ++row) {
+      if (judged[row]) {
+        verdicts[row] = judge_row(overall, row, floor, axis);
+      } else {
+        verdicts[row].reason = "one of many rows that are seldom there: the heaviest alone are judged";
+      }
+    }
+  });
+  return verdicts;
+}
+
+std::vector<Life> lives_of(const SeriesReport& series) { return lives_in(series.steps); }
 
 Life judged_life(std::span<const Life> lives) {
   const auto last = [&](auto&& wanted) { return std::find_if(lives.rbegin(), lives.rend(), wanted); };
@@ -292,7 +302,8 @@ Result<TrendReport> judge_in_life(std::span<const SnapshotRef> snapshots, const 
   Result<TrendReport> judged = judge_life();
   if (!judged) return judged;
   if (const std::vector<std::size_t> starts = starts_of_rises(*judged, floor, emptied); !starts.empty()) {
-    for (const std::size_t start : starts) steps[life.first + start].restart = kGrowsAgain;
+    for (const std::size_t start : starts)
+      steps[life.first + start].restart = "nearly all that had grown is gone, and it grows again";
     lives = lives_in(steps);
     life = judged_life(lives);
     series = std::move(judged->series);

@@ -20,10 +20,7 @@ std::string cycle_text(const Findings& found) {
 }
 
 /// A change in the unit of the values, rounded to a whole one: "2.92 MiB".
-std::string amount(double value, std::string_view unit) {
-  constexpr double kMost = 9e18;
-  return snapdiff::value_text(std::llround(std::clamp(value, -kMost, kMost)), unit);
-}
+std::string amount(double value, std::string_view unit) { return snapdiff::value_text(whole_number(value), unit); }
 
 /// A slope above 0: "2.92 MiB per snapshot"; "1 every 4 snapshots" where the former would round to nothing.
 std::string pace_text(double slope, std::string_view unit) {

@@ -16,9 +16,9 @@ struct Kept {
 };
 
 /// Most kept first; ties keep the order of the rows, which is total.
-Status fill(Scenario& scenario, std::size_t rows, std::vector<Kept> found) {
-  scenario.kept.assign(rows, 0);
-  scenario.least.assign(rows, 0);
+Status fill(TrendReport& report, Scenario scenario, std::vector<Kept> found) {
+  scenario.kept.assign(report.series.overall.rows.size(), 0);
+  scenario.least = scenario.kept;
   std::stable_sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) { return a.kept > b.kept; });
   for (const Kept& one : found) {
     scenario.rows.push_back(one.row);
@@ -27,6 +27,7 @@ Status fill(Scenario& scenario, std::size_t rows, std::vector<Kept> found) {
     if (!checked_add(scenario.kept_total, one.kept, scenario.kept_total))
       return Error{ErrorCode::limit, "what the scenario keeps is beyond 2^63-1 in all, expected it to fit in 64 bits"};
   }
+  report.scenario = std::move(scenario);
   return ok();
 }
 
@@ -63,9 +64,7 @@ Status find_round_trips(TrendReport& report, std::int64_t loops) {
                                                    : overall.object_series.row(overall.object_place[row], scratch));
     if (least >= loops) found.push_back({row, overall.rows[row].value.growth(), least});
   }
-  if (Status filled = fill(scenario, overall.rows.size(), std::move(found)); !filled) return filled;
-  report.scenario = std::move(scenario);
-  return ok();
+  return fill(report, std::move(scenario), std::move(found));
 }
 
 Status find_triple(TrendReport& report) {
@@ -85,9 +84,7 @@ Status find_triple(TrendReport& report) {
                    "growth of " + overall.metric + " is beyond 2^63-1, expected it to fit in 64 bits"};
     if (kept > 0) found.push_back({row, kept, 0});
   }
-  if (Status filled = fill(scenario, overall.rows.size(), std::move(found)); !filled) return filled;
-  report.scenario = std::move(scenario);
-  return ok();
+  return fill(report, std::move(scenario), std::move(found));
 }
 
 }  // namespace snapdiff::trend

@@ -63,7 +63,14 @@ std::vector<Verdict> judge_rows(const GrowthReport& overall, const TimeAxis* axi
                                 std::optional<double> floor = {});
 
 /// The verdict of one row; the caller gives the floor.
-Verdict judge_row(const GrowthReport& overall, std::size_t row, double floor, const TimeAxis* axis = nullptr);
+Verdict judge_row(const GrowthReport& overall, std::uint32_t row, double floor, const TimeAxis* axis = nullptr);
+
+/// The same of several rows together, whose values at each snapshot are `sums`.
+Verdict judge_sum(const GrowthReport& overall, std::span<const std::uint32_t> rows, std::span<const double> sums,
+                  double floor, const TimeAxis* axis);
+
+/// Adds the objects of some rows at each snapshot to `counts`.
+void add_counts(const GrowthReport& overall, std::span<const std::uint32_t> rows, std::vector<double>& counts);
 
 /// The known error of the totals of a series, and these.
 PointError error_of_total(const GrowthReport& report);

@@ -1,4 +1,4 @@
-#include "analyzer/story/prose.hpp"
+#include "analyzer/document/prose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "analyzer/base/frame_text.hpp"
 #include "analyzer/base/function_name.hpp"
 
-namespace snapdiff::story {
+namespace snapdiff::document {
 namespace {
 
 constexpr std::size_t kLongestName = 120;
@@ -30,7 +30,26 @@ bool is_anonymous(std::string_view function) {
   return std::find(kNames.begin(), kNames.end(), function) != kNames.end();
 }
 
+/// Where a part of a name ends that is recorded as it is shown: arguments of templates and functions are not. The
+/// receiver of a Go method, "pkg.(*Type).Name", is.
+std::size_t end_of_part(std::string_view name, std::size_t at) {
+  constexpr std::string_view kBreaks = "<>()[]{}'\"\\\n";
+  for (std::size_t end = at; (end = name.find_first_of(kBreaks, end)) < name.size(); ++end) {
+    const bool opens = end > 0 && name.substr(end - 1).starts_with(".(*");
+    const std::size_t closed = opens ? name.find_first_of(kBreaks, end + 1) : std::string_view::npos;
+    if (closed == std::string_view::npos || !name.substr(closed).starts_with(").")) return end;
+    end = closed;
+  }
+  return name.size();
+}
+
 }  // namespace
+
+bool is_plain_word(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "_-./@#:,+=%") == std::string_view::npos;
+}
 
 Writer& Writer::operator<<(std::string_view text) {
   if (text.empty()) return *this;
@@ -58,6 +77,7 @@ Writer& Writer::frame(const FrameView& frame) {
 }
 
 Writer& Writer::last_of(const std::vector<FrameView>& path) {
+  if (path.empty()) return *this << "[no stack recorded]";
   frame(path.back());
   if (!is_anonymous(path.back().function)) return *this;
   // Callbacks come back through the library, but the nearest named caller of the same file is where they are written.
@@ -75,6 +95,15 @@ Writer& Writer::place(const FrameView& frame) {
 
 Writer& Writer::snapshot(const SnapshotRef& ref) { return name(snapshot_name(ref)); }
 
+Writer& Writer::operand(const SnapshotRef& ref) {
+  if (is_plain_word(ref.ref)) return (*this << " ").name(ref.ref);
+  std::string quoted;
+  for (const char c : ref.ref) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return (*this << " '").name(quoted) << "'";
+}
+
+Writer& Writer::operands(const GrowthReport& report) { return operand(report.baseline).operand(report.current); }
+
 Writer& Writer::operator<<(const Prose& other) {
   for (const Span& span : other) {
     if (span.name) {
@@ -88,6 +117,25 @@ Writer& Writer::operator<<(const Prose& other) {
 
 std::string function_of(const FrameView& frame) {
   return frame.function.empty() ? std::string() : without_std(short_function_name(frame.function));
+}
+
+std::string pattern_of(const FrameView& frame) {
+  const std::string name = function_of(frame);
+  std::string_view best;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = end_of_part(name, at);
+    std::string_view part = std::string_view(name).substr(at, end - at);
+    while (!part.empty() && (part.back() == ':' || part.back() == ' ')) part.remove_suffix(1);
+    while (!part.empty() && (part.front() == ':' || part.front() == ' ')) part.remove_prefix(1);
+    if (part.size() > best.size()) best = part;
+    at = end + 1;
+  }
+  std::string out;
+  for (const char c : best) {
+    if (std::string_view(".*+?|^$()").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
 }
 
 bool has_place(const FrameView& frame) {
@@ -116,4 +164,4 @@ std::string percent_of(double share) {
                       kPageNumbers);
 }
 
-}  // namespace snapdiff::story
+}  // namespace snapdiff::document

@@ -13,7 +13,7 @@
 #include "snapdiff/story.hpp"
 
 /// Sentences: names of the inputs apart from our words, numbers as pages print them.
-namespace snapdiff::story {
+namespace snapdiff::document {
 
 /// U+2212, thin spaces in thousands, no-break spaces before units; terminals replace them.
 inline constexpr NumberGlyphs kPageNumbers{"\u2212", "\u2009", "\u00a0"};
@@ -32,12 +32,15 @@ class Writer {
   /// What tables call a frame: the short function name, or module and address.
   Writer& frame(const FrameView& frame);
   /// The last function of a path, root first; where it has no name of its own, also the one that it is written in:
-  /// "(anonymous:L#73:C#6) in encodeShard".
+  /// "(anonymous:L#73:C#6) in encodeShard". "[no stack recorded]" of an empty one.
   Writer& last_of(const std::vector<FrameView>& path);
   /// "svc.cc:24"; nothing without a file.
   Writer& place(const FrameView& frame);
   /// "svc.0003.heap".
   Writer& snapshot(const SnapshotRef& ref);
+  /// Of a command that can be copied into a POSIX shell: a blank and the operand, quoted where the shell needs it.
+  Writer& operand(const SnapshotRef& ref);
+  Writer& operands(const GrowthReport& report);
 
   bool empty() const { return prose_.empty(); }
   Prose take() { return std::move(prose_); }
@@ -56,6 +59,11 @@ Prose prose_of(const Parts&... parts) {
 
 /// The short name of a frame's function; "" where it has none.
 std::string function_of(const FrameView& frame);
+/// A regular expression that finds the function: the longest part of its short name without template arguments and
+/// brackets, special characters taken as they are.
+std::string pattern_of(const FrameView& frame);
+/// Whether a POSIX shell takes it as it is.
+bool is_plain_word(std::string_view text);
 /// Whether place() says more than frame() did.
 bool has_place(const FrameView& frame);
 /// place() where it says more than frame() did; else nothing.
@@ -86,4 +94,4 @@ std::string amount_of(Number number, std::string_view singular, bool with_sign =
 /// "42 s", "11.5 min", "3.20 h", "12.4 d".
 inline std::string duration(double seconds) { return duration_text(seconds, kPageNumbers); }
 
-}  // namespace snapdiff::story
+}  // namespace snapdiff::document
