@@ -20,7 +20,7 @@ void judge_counters(CounterReport& report, std::optional<std::int64_t> limit) {
   report.axis = time_axis(series);
   for (CounterRow& row : report.rows) {
     if (row.cumulative) continue;
-    // Those that are known: a counter that is recorded in every tenth snapshot has a tenth of the points.
+    // The known ones: a counter that is recorded in every tenth snapshot has a tenth of the points.
     std::vector<double> values, places;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
       if (!row.values[i]) continue;
