@@ -5,7 +5,6 @@
 #include "formats/heap_text/signature.hpp"
 #include "formats/input/number_rows.hpp"
 #include "formats/input/read_failure.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::heap_text {
 

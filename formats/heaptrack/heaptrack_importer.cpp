@@ -248,10 +248,7 @@ class EventReader {
     }
     const char mode = line.empty() ? '#' : line[0];
     if (mode == 'c') return time_stamp(line, offset);
-    if (mode == 'A') {
-      restart();
-      return;
-    }
+    if (mode == 'A') return restart();
     if (mode != '+' && mode != '-') return recording_.take_line(line, offset);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.size() < 3 || line[1] != ' ') return recording_.skip(kBadEvent, offset);

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 
 namespace snapdiff::formats::heaptrack {

@@ -213,10 +213,8 @@ class Finisher {
 
   void add_edge(const AddressIndex& index, std::size_t from, std::uint64_t target, std::uint32_t label) {
     const std::uint32_t node = index.find(target);
-    if (node == AddressIndex::kAbsent) {
-      ++dangling_;
-      return;
-    }
+    dangling_ += node == AddressIndex::kAbsent ? 1U : 0U;
+    if (node == AddressIndex::kAbsent) return;
     graph_->to.push_back(node);
     const std::uint32_t named = (label & kEdgeIsIndex) != 0 ? label : label_[label];
     const bool soft = (label & kEdgeIsIndex) == 0 && (named & kEdgeIsWeak) != 0 &&
@@ -309,8 +307,7 @@ class Finisher {
       kind_[node] = is_dead_[node] ? dead_row() : type_row(kind_[node]);
       Sum& sum = sums_[kind_[node]];
       ++sum.count;
-      if (!checked_add(sum.bytes, bytes, sum.bytes))
-        fail(ErrorCode::limit, "sizes of one class add up beyond 2^63-1, expected them to fit in 64 bits", 0);
+      add_to(sum.bytes, bytes, "sizes of one class add up", 0);
     }
     graph.type = std::move(kind_);
     std::vector<std::uint32_t>().swap(length_);

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "snapdiff/result.hpp"

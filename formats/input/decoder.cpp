@@ -63,23 +63,6 @@ std::unique_ptr<ByteSource> make_raw_source(RawBytes& raw, DecodeBudget& budget)
   return std::make_unique<RawSource>(raw, budget);
 }
 
-Result<std::unique_ptr<ByteSource>> make_decoder(Compression compression, std::unique_ptr<ByteSource> upstream,
-                                                 DecodeBudget& budget) {
-  std::unique_ptr<ByteSource> decoder;
-  switch (compression) {
-    case Compression::none: return upstream;
-    case Compression::gzip: decoder = make_gzip_decoder(std::move(upstream), budget); break;
-    case Compression::zstd: decoder = make_zstd_decoder(std::move(upstream), budget); break;
-    case Compression::xz: decoder = make_xz_decoder(std::move(upstream), budget); break;
-    case Compression::lz4: decoder = make_lz4_decoder(std::move(upstream), budget); break;
-    case Compression::utf16: decoder = make_utf16_decoder(std::move(upstream), budget); break;
-  }
-  if (decoder == nullptr) return Error{ErrorCode::limit, "no memory for a decoder"};
-  return decoder;
-}
-
-Result<std::string_view> Decoder::input() { return input(1); }
-
 Result<std::string_view> Decoder::input(std::size_t wanted) {
   if (end_ - begin_ < wanted) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);

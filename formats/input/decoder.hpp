@@ -51,11 +51,9 @@ class Decoder : public ByteSource {
   Decoder(std::string_view name, std::unique_ptr<ByteSource> upstream, DecodeBudget& budget)
       : name_(name), upstream_(std::move(upstream)), budget_(budget) {}
 
-  /// The compressed bytes not yet decoded; refilled when they run out; empty at the end.
-  Result<std::string_view> input();
+  /// The compressed bytes not yet decoded: at least `wanted` where the upstream still has them; empty at the end.
+  Result<std::string_view> input(std::size_t wanted = 1);
   void used(std::size_t count) { begin_ += count; }
-  /// Makes input() hold at least `wanted` bytes where the upstream still has them.
-  Result<std::string_view> input(std::size_t wanted);
 
   /// Offset of the next compressed byte in this layer.
   std::uint64_t position() const { return before_ + begin_; }
@@ -80,10 +78,6 @@ class Decoder : public ByteSource {
   std::uint64_t output_ = 0;
 };
 
-std::unique_ptr<ByteSource> make_gzip_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
-std::unique_ptr<ByteSource> make_zstd_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
-std::unique_ptr<ByteSource> make_xz_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
-std::unique_ptr<ByteSource> make_lz4_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
 std::unique_ptr<ByteSource> make_utf16_decoder(std::unique_ptr<ByteSource> upstream, DecodeBudget& budget);
 
 }  // namespace snapdiff::formats

@@ -259,11 +259,9 @@ class TextDumps final : public ReportLog {
 
   void begin_table(Table table, std::string_view heading) {
     columns_ = columns_of(heading);
-    if (columns_.size == Columns::kNone || (columns_.live == Columns::kNone && columns_.allocated == Columns::kNone)) {
-      statistics_->facts.notes.add(
+    if (columns_.size == Columns::kNone || (columns_.live == Columns::kNone && columns_.allocated == Columns::kNone))
+      return statistics_->facts.notes.add(
           Severity::data_loss, "a table without a column of sizes or of live objects, left out", lines_.line_offset());
-      return;
-    }
     table_ = table;
     if (Classes* classes = open_classes()) classes->told = true;
   }

@@ -113,10 +113,8 @@ class JscReader {
   void read_edges() {
     each_row<4>("edges", 4, [&](const std::array<std::uint64_t, 4>& edge) {
       const std::uint32_t from = ids_.find(edge[0] + 1), to = ids_.find(edge[1] + 1);
-      if (from == NumberRows::kAbsent || to == NumberRows::kAbsent) {
-        builder_.notes().add(Severity::info, "references of nodes that the snapshot does not have, left out");
-        return;
-      }
+      if (from == NumberRows::kAbsent || to == NumberRows::kAbsent)
+        return builder_.notes().add(Severity::info, "references of nodes that the snapshot does not have, left out");
       edges_.add(from, to, static_cast<std::uint32_t>(std::min<std::uint64_t>(edge[3], kEdgeLabel)));
       edge_type_.push_back(static_cast<std::uint8_t>(std::min<std::uint64_t>(edge[2], 255)));
     });

@@ -2,7 +2,6 @@
 
 #include "formats/json/json_walk.hpp"
 #include "formats/text/held_sink.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::json {
 

@@ -1,7 +1,6 @@
 #include <set>
 
 #include "formats/input/number_rows.hpp"
-#include "formats/input/read_failure.hpp"
 #include "formats/leak_reports/leak_listing.hpp"
 #include "formats/text/quantity.hpp"
 #include "formats/text/scan.hpp"

@@ -1,5 +1,3 @@
-#include <iterator>
-
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/text/report_log.hpp"
 
@@ -68,10 +66,7 @@ class MemcheckText final : public text::ReportLog {
     if (p.in_summary && in_summary(p, pid, text)) return;
     if (p.check && p.check->record_open()) {
       LeakFrame frame;
-      if (memcheck_frame(text, frame)) {
-        p.check->add_frame(frame);
-        return;
-      }
+      if (memcheck_frame(text, frame)) return p.check->add_frame(frame);
       p.check->close_record();
     }
     if (is_loss_record(text)) {
@@ -97,10 +92,7 @@ class MemcheckText final : public text::ReportLog {
 
   void begin_record(Process& p, std::string_view text) {
     const auto record = loss_record(text);
-    if (record) {
-      check(p).open_record(record->kind, record->leaked, record->indirect);
-      return;
-    }
+    if (record) return check(p).open_record(record->kind, record->leaked, record->indirect);
     SnapshotFacts& damaged = check(p).facts();
     damaged.complete = false;
     damaged.lose("records that could not be read, left out", lines_.line_offset());
@@ -155,10 +147,7 @@ class MemcheckText final : public text::ReportLog {
 
   /// A check whose end is missing.
   void cut(Process& p, std::int64_t pid) {
-    if (p.taken > 0) {
-      out_.last().lose(kCutLeftOut, lines_.offset());
-      return;
-    }
+    if (p.taken > 0) return out_.last().lose(kCutLeftOut, lines_.offset());
     check(p).mark_cut(kCut, lines_.offset());
     finish_facts(p, pid, check(p).facts());
     out_.take(check(p).finish(kDeeper));

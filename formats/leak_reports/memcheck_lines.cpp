@@ -1,7 +1,5 @@
 #include "formats/leak_reports/memcheck_lines.hpp"
 
-#include <iterator>
-
 #include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::leak_reports {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "analyzer/base/importer.hpp"
 #include "formats/leak_reports/leak_check.hpp"
 
 /// Lines of memcheck's text; the records of its XML use the same words.

@@ -1,7 +1,6 @@
 #include <expat.h>
 
 #include <exception>
-#include <iterator>
 
 #include "formats/leak_reports/memcheck_lines.hpp"
 #include "formats/text/held_sink.hpp"
@@ -197,10 +196,7 @@ class MemcheckXml {
   };
 
   void end_in_error(Element element, std::string_view text) {
-    if (element == "error"_element) {
-      take_error();
-      return;
-    }
+    if (element == "error"_element) return take_error();
     if (!inside("error"_element)) return;
     Frame& frame = error_.frame;
     switch (element) {

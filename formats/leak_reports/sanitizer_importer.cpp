@@ -149,10 +149,7 @@ class SanitizerLog final : public ReportLog {
       if (*head >= 0) check_->facts().pid = *head;
       return;
     }
-    if (const auto leak = leak_line(line)) {
-      begin_record(*leak);
-      return;
-    }
+    if (const auto leak = leak_line(line)) return begin_record(*leak);
     if (!check_) return;
     if (check_->record_open()) {
       LeakFrame frame;
@@ -178,10 +175,7 @@ class SanitizerLog final : public ReportLog {
 
   void begin_record(const LeakLine& leak) {
     if (!check_) open();
-    if (leak.leaked && lines_.terminated()) {
-      check_->open_record(leak.kind, *leak.leaked);
-      return;
-    }
+    if (leak.leaked && lines_.terminated()) return check_->open_record(leak.kind, *leak.leaked);
     check_->close_record();
     if (!lines_.terminated()) return;
     check_->facts().lose("leaks that could not be read, left out", lines_.line_offset());

@@ -51,8 +51,7 @@ class EventCounts {
     } else {
       const std::uint32_t row = site(by, native, offset);
       Site& made = r_.sites[row];
-      if (!checked_add(r_.allocated_bytes, size, r_.allocated_bytes))
-        fail(ErrorCode::limit, "bytes ever allocated are beyond 2^63-1, expected them to fit in 64 bits", offset);
+      add_to(r_.allocated_bytes, size, "bytes ever allocated are", offset);
       ++r_.allocations[by];
       ++made.made_count;
       made.made_bytes += size;
@@ -325,8 +324,7 @@ class Reader {
     site.python = static_cast<std::uint32_t>(python);
     site.native = static_cast<std::uint32_t>(native);
     site.thread = r_.threads.intern(static_cast<std::uint64_t>(field[0]));
-    if (!checked_add(r_.peak_heap, site.peak_bytes, r_.peak_heap))
-      fail(ErrorCode::limit, "bytes at the peak are beyond 2^63-1, expected them to fit in 64 bits", at_.offset());
+    add_to(r_.peak_heap, site.peak_bytes, "bytes at the peak are", at_.offset());
     r_.sites.push_back(site);
     return true;
   }

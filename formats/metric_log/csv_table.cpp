@@ -1,7 +1,5 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
-#include "formats/text/time_stamp.hpp"
 
 /// Tables with a separator and a heading: nvidia-smi --format=csv, dotnet-counters collect, what people write.
 namespace snapdiff::formats::metric_log {
@@ -9,15 +7,10 @@ namespace {
 
 constexpr std::size_t kMostCells = 256;
 constexpr std::size_t kMostCellBytes = 128;  // of a heading, of a label
-constexpr std::array<std::string_view, 5> kCsvTimes = {"timestamp", "time", "datetime", "date", "ts"};
-constexpr std::array<std::string_view, 4> kCsvSteps = {"step", "iteration", "iter", "epoch"};
-constexpr std::array<std::string_view, 12> kCsvLabels = {
-    "pid", "index", "gpu", "device", "process name", "pod", "host", "container", "process", "name", "rank", "worker"};
+constexpr std::string_view kCsvTimes = "timestamp time datetime date ts ";
+constexpr std::string_view kCsvSteps = "step iteration iter epoch ";
+constexpr std::string_view kCsvLabels = "pid index gpu device pod host container process name rank worker ";
 constexpr std::string_view kDotnetHeading = "Timestamp,Provider,Counter Name,Counter Type,Mean/Increment";
-
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 /// The cells of a line, without blanks and quotes around them; none of a line with too many.
 std::vector<std::string> cells_of(std::string_view line, char separator) {
@@ -58,7 +51,7 @@ Column column_of(std::string_view heading, bool decimal_units) {
   std::string words = words_of(heading);
   if (is_one_of(words, kCsvTimes)) return {Role::time, {}, 0};
   if (is_one_of(words, kCsvSteps)) return {Role::step, {}, 0};
-  if (is_one_of(words, kCsvLabels)) return {Role::label, words, 0};
+  if (is_one_of(words, kCsvLabels) || words == "process name") return {Role::label, words, 0};
   if (const std::size_t last = words.rfind(' '); last != std::string::npos && words.size() - last > 2) {
     out.unit = size_unit(std::string_view(words).substr(last + 1), decimal_units);
     if (out.unit != 0) words.resize(last);

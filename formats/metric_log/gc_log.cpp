@@ -1,5 +1,4 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// Lines about garbage collections: the JVM's unified logging (-Xlog:gc) and its form up to JDK 8 (-verbose:gc,
 /// -XX:+PrintGCDetails), V8 (--trace-gc, also "Last few GCs" of a crash), Go (GODEBUG=gctrace=1). The size after a

@@ -1,7 +1,6 @@
 #include "formats/input/all_formats.hpp"
 #include "formats/input/window_input.hpp"
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/printed_object.hpp"
 #include "formats/text/log_lines.hpp"
 

@@ -1,9 +1,10 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// Dictionaries of torch.cuda.memory_stats() and memory_stats_as_nested_dict(), as JSON or as Python
 /// prints them (dict, OrderedDict), on one line or several. A walk over the brackets with the path of
 /// keys; nothing is kept but the numbers.
+/// tf.config.experimental.get_memory_info: the dictionary as Python prints it, and a line that is often
+/// printed around it.
 namespace snapdiff::formats::metric_log {
 namespace {
 
@@ -11,29 +12,20 @@ constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxReadings = 4096;
 constexpr std::size_t kMaxKeyBytes = 256;
 
-constexpr std::array<std::string_view, 11> kMetrics = {
-    "allocation",      "allocated_bytes",      "segment",          "reserved_bytes",
-    "active",          "active_bytes",         "inactive_split",   "inactive_split_bytes",
-    "requested_bytes", "oversize_allocations", "oversize_segments"};
-constexpr std::array<std::string_view, 5> kTotals = {"num_alloc_retries", "num_ooms", "num_sync_all_streams",
-                                                     "num_device_alloc", "num_device_free"};
-constexpr std::string_view kPrivatePools = "reserved_bytes_by_private_pools";
-
-bool is_metric(std::string_view word) {
-  return std::find(kMetrics.begin(), kMetrics.end(), word) != kMetrics.end() || word == kPrivatePools;
-}
-
-constexpr std::array<std::string_view, 4> kStats = {"current", "peak", "allocated", "freed"};
-
-bool is_stat(std::string_view word) { return std::find(kStats.begin(), kStats.end(), word) != kStats.end(); }
+constexpr std::string_view kMetrics =
+    "allocation allocated_bytes segment reserved_bytes active active_bytes inactive_split inactive_split_bytes "
+    "requested_bytes oversize_allocations oversize_segments reserved_bytes_by_private_pools ";
+constexpr std::string_view kTotals =
+    "num_alloc_retries num_ooms num_sync_all_streams num_device_alloc num_device_free ";
+constexpr std::string_view kStats = "current peak allocated freed ";
 
 /// Whether a dictionary of allocator statistics may begin with this key and what follows it: a flat key,
 /// or a metric with a dictionary of its own.
 bool is_first_key(std::string_view key, std::string_view behind) {
   const std::size_t dot = key.find('.');
-  if (dot == std::string_view::npos && std::find(kTotals.begin(), kTotals.end(), key) != kTotals.end()) return true;
-  if (!is_metric(key.substr(0, dot))) return false;
-  if (dot != std::string_view::npos) return is_stat(key.substr(key.rfind('.') + 1));
+  if (dot == std::string_view::npos && is_one_of(key, kTotals)) return true;
+  if (!is_one_of(key.substr(0, dot), kMetrics)) return false;
+  if (dot != std::string_view::npos) return is_one_of(key.substr(key.rfind('.') + 1), kStats);
   behind = trim(behind.substr(0, 64));
   if (!behind.empty() && (behind.front() == ':' || behind.front() == ',')) behind.remove_prefix(1);
   behind = trim(behind);
@@ -165,19 +157,17 @@ class MemoryDict final : public Matcher {
     }
     path += key_;
     std::int64_t value = 0;
-    if (!parse_whole(number, value)) {
-      session.notes().add(Severity::info, "values of memory_stats that are no integers were left out", facts_.offset);
-      return;
-    }
+    if (!parse_whole(number, value))
+      return session.notes().add(Severity::info, "values of memory_stats that are no integers were left out",
+                                 facts_.offset);
     const std::string_view name = path;
     const std::string_view metric = name.substr(0, name.find('.'));
     const std::string_view stat = name.substr(name.rfind('.') + 1);
-    const bool is_total = std::find(kTotals.begin(), kTotals.end(), name) != kTotals.end();
+    const bool is_total = is_one_of(name, kTotals);
     if (name == "max_split_size") return;  // a setting
-    if (!is_total && !(is_metric(metric) && is_stat(stat))) {
-      session.notes().add(Severity::info, "keys of memory_stats that are not known were left out", facts_.offset);
-      return;
-    }
+    if (!is_total && !(is_one_of(metric, kMetrics) && is_one_of(stat, kStats)))
+      return session.notes().add(Severity::info, "keys of memory_stats that are not known were left out",
+                                 facts_.offset);
     if (readings_.size() == kMaxReadings) return;
     const bool is_size = contains(metric, "_bytes");
     const bool cumulative = is_total || stat == "allocated" || stat == "freed";
@@ -193,8 +183,70 @@ class MemoryDict final : public Matcher {
   std::vector<Reading> readings_;
 };
 
+/// {'current': 300000000, 'peak': 310000000}
+bool read_dict(std::string_view text, std::int64_t& current, std::int64_t& peak) {
+  for (std::size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
+    Cursor at(text.substr(open + 1));
+    if (at.takes("~'current'~:~%~,~'peak'~:~%~}", current, peak) ||
+        at.takes("~\"current\"~:~%~,~\"peak\"~:~%~}", current, peak))
+      return true;
+  }
+  return false;
+}
+
+class MemoryInfo final : public Matcher {
+ public:
+  bool take(const LogLine& line, Session& session) override {
+    const std::string_view text = line.text;
+    if (!contains(text, "current")) return false;
+    std::int64_t current = 0, peak = 0;
+    if (read_dict(text, current, peak)) {
+      const Reading readings[] = {{"memory_info.current", "bytes", {current, 0}, false},
+                                  {"memory_info.peak", "bytes", {peak, 0}, false}};
+      session.recorder().record(kMemoryInfo, session.facts_of(line), readings);
+      return true;
+    }
+    return take_sentence(line, session);
+  }
+
+ private:
+  /// Memory info of GPU /physical_device:GPU:0: current: 300000000, peak: 310000000
+  static bool take_sentence(const LogLine& line, Session& session) {
+    const std::string_view text = line.text;
+    constexpr std::string_view kBegin = "memory info of ";
+    const std::size_t begin = find_ignoring_case(text, kBegin);
+    if (begin == std::string_view::npos) return false;
+    const std::size_t current_at = text.find("current:", begin);
+    const std::size_t peak_at = text.find("peak:", begin);
+    if (current_at == std::string_view::npos || peak_at == std::string_view::npos) return false;
+    std::string_view device = text.substr(begin + kBegin.size(), current_at - begin - kBegin.size());
+    while (!device.empty() && (is_blank(device.back()) || device.back() == ':')) device.remove_suffix(1);
+    if (const std::size_t blank = device.rfind(' '); blank != std::string_view::npos) device.remove_prefix(blank + 1);
+    if (device.starts_with("/physical_device:")) device.remove_prefix(device.find(':') + 1);
+    const std::optional<Quantity> current = number_at(text, current_at + 8), peak = number_at(text, peak_at + 5);
+    if (!current || !peak) return false;
+    const auto name = [&](std::string_view counter) {
+      return device.empty() ? std::string(counter) : with_tag(counter, "device", device);
+    };
+    const Reading readings[] = {{name("memory_info.current"), "bytes", *current, false},
+                                {name("memory_info.peak"), "bytes", *peak, false}};
+    session.recorder().record(kMemoryInfo, session.facts_of(line), readings);
+    return true;
+  }
+
+  /// Whole numbers are bytes; one with a fraction was divided to gigabytes by whoever printed it.
+  static std::optional<Quantity> number_at(std::string_view text, std::size_t at) {
+    const Measure found = measure_at(text, at);
+    const std::uint64_t unit = size_unit(found.unit, false);
+    const std::uint64_t without = found.number.has_point ? std::uint64_t{1} << 30 : 1;
+    return found.number_end == 0 ? std::nullopt : scale(found.number, unit == 0 ? without : unit);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Matcher> make_memory_dict_matcher() { return std::make_unique<MemoryDict>(); }
+
+std::unique_ptr<Matcher> make_memory_info_matcher() { return std::make_unique<MemoryInfo>(); }
 
 }  // namespace snapdiff::formats::metric_log

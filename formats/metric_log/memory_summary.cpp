@@ -1,7 +1,4 @@
-#include <iterator>
-
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// Tables of torch.cuda.memory_summary() (torch/cuda/memory.py). Counters have the names that
 /// memory_stats() gives the same numbers, and the tag `device`.

@@ -1,5 +1,4 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// Lines of memory_profiler's mprof .dat files (mprof.py): CMDLINE, MEM, CHLD, FUNC.
 namespace snapdiff::formats::metric_log {

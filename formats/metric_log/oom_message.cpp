@@ -2,7 +2,6 @@
 #include "analyzer/base/first_notes.hpp"
 #include "analyzer/base/number_text.hpp"
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// The message of an allocator that is out of memory: PyTorch since 1.4 (c10/cuda/CUDACachingAllocator.cpp; HIP, XPU
 /// and NPU use its words; aten/src/ATen/mps/MPSAllocator.mm, c10/core/impl/alloc_cpu.cpp), XLA's RESOURCE_EXHAUSTED

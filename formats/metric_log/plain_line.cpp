@@ -1,5 +1,4 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/vocabulary.hpp"
 
 /// Lines that people write themselves: "Iteration 10: Current: 1.1MB Peak: 1.5MB". Numbers first: each
@@ -40,11 +39,7 @@ struct Hit {
 };
 
 /// Units that do not count bytes. Source: proc(5), vmstat(8), ps(1).
-constexpr std::array<std::string_view, 8> kOtherUnits = {"pages",   "page",  "blocks", "chunks",
-                                                         "objects", "items", "words",  "entries"};
-bool is_other_unit(std::string_view word) {
-  return std::find(kOtherUnits.begin(), kOtherUnits.end(), word) != kOtherUnits.end();
-}
+constexpr std::string_view kOtherUnits = "pages page blocks chunks objects items words entries ";
 
 /// The next number from `from` on that stands for itself: no part of a word, no change ("+3"), no rate
 /// or share ("3/s", "3 %").
@@ -69,7 +64,7 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
     if (!unit.empty()) {
       number.unit = is_word(behind) ? 0 : size_unit(unit, decimal_units);
       if (number.unit == 0 && unit_begin == end) continue;
-      number.is_unitless = is_other_unit(unit);
+      number.is_unitless = is_one_of(unit, kOtherUnits);
       if (number.unit != 0 && behind == '/' && unit_end + 1 < text.size() && is_letter(text[unit_end + 1])) continue;
       if (number.unit != 0) number.end = unit_end;
     } else if (behind == '%' || (unit_begin == end && (is_word(behind) || behind == ':'))) {

@@ -1,5 +1,4 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// Line tables of memory_profiler (show_results in memory_profiler.py). An increment sums all runs of a
 /// line and of what it calls, so each line is a counter of its own and nothing is added up.

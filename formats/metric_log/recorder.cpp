@@ -1,7 +1,6 @@
 #include "formats/metric_log/recorder.hpp"
 
 #include <iterator>
-#include <numeric>
 
 #include "analyzer/base/snapshot_builder.hpp"
 #include "analyzer/base/validate.hpp"

@@ -1,5 +1,4 @@
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
 
 /// DisposeScopeManager.Statistics of TorchSharp (src/TorchSharp/ThreadDisposeScopeStatistics.cs).
 namespace snapdiff::formats::metric_log {

@@ -2,8 +2,6 @@
 
 #include "formats/input/read_failure.hpp"
 #include "formats/metric_log/log_session.hpp"
-#include "formats/metric_log/metric_text.hpp"
-#include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::metric_log {
 namespace {

@@ -1,5 +1,4 @@
 #include "analyzer/base/contains.hpp"
-#include "formats/json/json_dumps.hpp"
 #include "formats/mimalloc_stats/mimalloc_dump.hpp"
 #include "formats/text/report_log.hpp"
 

@@ -3,7 +3,6 @@
 #include "formats/pickle/opcode_reader.hpp"
 #include "formats/pickle/run_cache.hpp"
 #include "formats/pickle/text_pool.hpp"
-#include "formats/pickle/value.hpp"
 
 namespace snapdiff::formats::pickle {
 

@@ -266,10 +266,7 @@ class OpcodeReader {
   void put(std::uint64_t slot) {
     require(1, "a memo slot");
     const std::uint32_t code = self().memo_code(stack_.back(), slot);
-    if (slot == memo_.size() && !memo_.has_far(slot)) {
-      memo_.append(code);
-      return;
-    }
+    if (slot == memo_.size() && !memo_.has_far(slot)) return memo_.append(code);
     if (slot < memo_.size() || memo_.has_far(slot))
       malformed("memo slot " + std::to_string(slot) + " written twice, expected each one once");
     if (!memo_.set_far(slot, code))

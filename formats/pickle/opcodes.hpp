@@ -1,10 +1,8 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
+
+#include "formats/pickle/value.hpp"
 
 namespace snapdiff::formats::pickle {
 
@@ -114,10 +112,29 @@ consteval std::uint8_t operator""_opcode(const char* name, std::size_t size) {
 inline constexpr std::uint8_t kAppends = "APPENDS"_opcode, kDict = "DICT"_opcode, kProto = "PROTO"_opcode,
                               kStop = "STOP"_opcode, kTuple1 = "TUPLE1"_opcode;
 
-/// Throws the Failure for an opcode that is not accepted.
-[[noreturn]] void refuse(std::uint8_t opcode, std::uint64_t offset);
-
 /// "0x63"
-std::string hex_byte(std::uint8_t byte);
+inline std::string hex_byte(std::uint8_t byte) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  return {'0', 'x', kHex[byte >> 4], kHex[byte & 15]};
+}
+
+/// Throws the Failure for an opcode that is not accepted.
+[[noreturn]] inline void refuse(std::uint8_t opcode, std::uint64_t offset) {
+  const OpcodeInfo& info = kOpcodes[opcode];
+  const std::string name = std::string(info.name) + " (" + hex_byte(opcode) + ")";
+  switch (info.treatment) {
+    case Treatment::unsafe:
+      fail(ErrorCode::unsupported,
+           "unsafe pickle: opcode " + name + " at byte " + std::to_string(offset) +
+               ", expected plain data only; nothing was imported or called",
+           offset);
+    case Treatment::unsupported:
+      fail(ErrorCode::unsupported,
+           "unsupported pickle: opcode " + name + " at byte " + std::to_string(offset) +
+               ", expected only what memory snapshots are written with",
+           offset);
+    default: fail_malformed("not an opcode: byte " + hex_byte(opcode) + ", expected a pickle opcode", offset);
+  }
+}
 
 }  // namespace snapdiff::formats::pickle

@@ -95,10 +95,7 @@ RawLocation read_location(const Field& field, std::vector<RawLine>& lines, Notes
 }
 
 void read_comments(const Field& field, std::vector<std::int64_t>& out) {
-  if (field.wire == 0) {
-    add(out, static_cast<std::int64_t>(field.value), kMaxComments, field.offset, "comments");
-    return;
-  }
+  if (field.wire == 0) return add(out, static_cast<std::int64_t>(field.value), kMaxComments, field.offset, "comments");
   const char* p = field.payload.data();
   const char* const end = p + field.payload.size();
   try {

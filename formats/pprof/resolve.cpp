@@ -114,10 +114,7 @@ void Locations::add_location(const ProfileTables& tables, std::size_t row, Snaps
     const std::uint32_t function = function_row_.find(tables.lines[location.first_line].function_id);
     if (function != NumberRows::kAbsent) {
       const std::string_view name = tables.text(tables.functions[function].name, tables.functions[function].offset);
-      if (is_pseudo_row(name)) {
-        frame_.push_back(builder.pseudo_frame(name));
-        return;
-      }
+      if (is_pseudo_row(name)) return frame_.push_back(builder.pseudo_frame(name));
     }
   }
   for (std::size_t i = location.first_line; i < end; ++i) {

@@ -254,8 +254,7 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
   for (std::size_t i = 0; i < values_per_sample_; ++i) {
     std::int64_t& sum = values_[at * values_per_sample_ + i];
     has_negative_ = has_negative_ || parts_.values()[i] < 0;
-    if (!checked_add(sum, parts_.values()[i], sum))
-      fail(ErrorCode::limit, "sum of the samples of one stack is beyond 2^63-1, expected it to fit in 64 bits", offset);
+    add_to(sum, parts_.values()[i], "sum of the samples of one stack is", offset);
   }
 }
 

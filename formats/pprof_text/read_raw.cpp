@@ -1,6 +1,5 @@
 #include <unordered_map>
 
-#include "formats/input/read_failure.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/pprof_text/printed_text.hpp"
 #include "formats/text/in_quotes.hpp"
@@ -201,10 +200,8 @@ class RawReader {
 
   void add_frames(std::int64_t id, std::vector<FrameId>& stack) {
     const auto found = locations_.find(id);
-    if (found == locations_.end()) {
-      builder_.notes().add(Severity::data_loss, "locations that the list does not have, left out");
-      return;
-    }
+    if (found == locations_.end())
+      return builder_.notes().add(Severity::data_loss, "locations that the list does not have, left out");
     const Location& location = found->second;
     const std::size_t count = std::max<std::size_t>(location.frames.size(), 1);
     if (count > frames_left_ || stack.size() + count > kMostStackFrames)

@@ -1,5 +1,3 @@
-#include <iterator>
-
 #include "formats/proc_text/kernel_numbers.hpp"
 #include "formats/text/counter_log.hpp"
 

@@ -1,4 +1,3 @@
-#include <iterator>
 #include <set>
 
 #include "formats/text/report_log.hpp"
@@ -43,10 +42,7 @@ std::optional<text::Quantity> size_of(std::string_view cell, std::uint64_t unit)
   return out;
 }
 
-bool is_name_word(std::string_view word) {
-  constexpr std::string_view kNames[] = {"COMMAND", "CMD", "Command", "ARGS", "COMM", "command", "cmd", "args"};
-  return std::find(std::begin(kNames), std::end(kNames), word) != std::end(kNames);
-}
+constexpr std::string_view kNameWords = "COMMAND CMD Command ARGS COMM command cmd args ";
 
 std::string name_of(std::string_view text) { return std::string(text.substr(0, kMostNameBytes)); }
 
@@ -61,20 +57,20 @@ class Heading {
     if (line.find("MEM USAGE / LIMIT") != kNone) return of_containers(line);
     const std::vector<std::string_view> words = text::words_of_line(line);
     if (words.size() < 2) return std::nullopt;
-    if (std::find(words.begin(), words.end(), "MEMORY(bytes)") != words.end()) return of_pods(words);
+    const auto is_there = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (is_there("MEMORY(bytes)")) return of_pods(words);
     Heading out;
     out.columns_ = words.size();
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] == "PID" || words[i] == "pid") out.pid_ = i;
-      if (is_name_word(words[i]) && i + 1 == words.size()) out.name_ = i;
+      if (text::is_one_of(words[i], kNameWords) && i + 1 == words.size()) out.name_ = i;
       for (const ColumnWord& known : kColumnWords) {
         if (words[i] == known.word && out.metric_column_[known.metric] == kNone) out.metric_column_[known.metric] = i;
       }
     }
     if (!out.has(0) || (out.pid_ == kNone && out.name_ == kNone)) return std::nullopt;
-    const auto is_there = [&](std::string_view word) {
-      return std::find(words.begin(), words.end(), word) != words.end();
-    };
     out.tool_ = is_there("VIRT") || is_there("TIME+") ? "top" : is_there("majflt/s") ? "pidstat" : "ps";
     return out;
   }
@@ -283,9 +279,7 @@ class MachineLines {
     Found out;
     if (words.size() >= 3 && words[0] == "total" && words[1] == "used" && words[2] == "free") {
       free_columns_.assign(words.begin(), words.end());
-      out.tool = "free";
-      out.is_heading = true;
-      return out;
+      return {.tool = "free", .is_heading = true};
     }
     const bool is_memory = text.starts_with("Mem:"), is_swap = text.starts_with("Swap:");
     if ((is_memory || is_swap) && words.size() >= 4 && words.size() <= free_columns_.size() + 1) {
@@ -341,9 +335,7 @@ class MachineLines {
     if (text.find("| NVIDIA-SMI ") != std::string_view::npos) {
       in_gpu_table_ = true;
       gpu_.clear();
-      out.tool = "nvidia-smi";
-      out.is_heading = true;
-      return out;
+      return {.tool = "nvidia-smi", .is_heading = true};
     }
     if (!in_gpu_table_ || !text.starts_with('|')) return out;
     Cursor at(text.substr(1));

@@ -144,10 +144,8 @@ class DumpReader {
     }
     if (line.type.empty() || line.address == 0) fail_malformed("address or type of an object missing", offset_);
     const std::uint32_t row = ids_.intern(line.address);
-    if (row != graph_->size()) {
-      builder_.notes().add(Severity::data_loss, "objects whose address comes again, left out", offset_);
-      return;
-    }
+    if (row != graph_->size())
+      return builder_.notes().add(Severity::data_loss, "objects whose address comes again, left out", offset_);
     if (row == kNone - 1) fail(ErrorCode::limit, "too many objects: expected fewer than 2^32 - 1", offset_);
     graph_->type.push_back(0);
     graph_->self_bytes.push_back(line.bytes);

@@ -2,7 +2,6 @@
 #include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/json/json_walk.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -4,7 +4,6 @@
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/json/json_walk.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats {
 namespace {

@@ -1,7 +1,5 @@
 #include "formats/text/pattern_hint.hpp"
 
-#include <iterator>
-
 #include "analyzer/base/contains.hpp"
 #include "formats/text/log_lines.hpp"
 #include "formats/text/quantity.hpp"

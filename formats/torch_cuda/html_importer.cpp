@@ -1,7 +1,6 @@
-#include <array>
-
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
+#include "formats/text/scan.hpp"
 #include "formats/torch_cuda/read_pickle.hpp"
 
 namespace snapdiff::formats {
@@ -144,16 +143,14 @@ bool is_html(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (first == std::string_view::npos) return false;
   std::string start;
-  for (const char c : head.substr(first, 16)) start += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return start.rfind("<!doctype html", 0) == 0 || start.rfind("<html", 0) == 0 || start.rfind("<head", 0) == 0 ||
-         start.rfind("<script", 0) == 0;
+  for (const char c : head.substr(first, 16)) start += text::lower(c);
+  return start.starts_with("<!doctype html") || start.starts_with("<html") || start.starts_with("<head") ||
+         start.starts_with("<script");
 }
 
 Match sniff_html(std::string_view head) {
   if (!is_html(head)) return Match::no;
-  if (contains(head, "local_files") || contains(head, "MemoryViz") || contains(head, "add_local_files"))
-    return Match::certain;
-  return Match::no;
+  return certain_if(contains(head, "local_files") || contains(head, "MemoryViz"));
 }
 
 std::string html_refusal(std::string_view head) {

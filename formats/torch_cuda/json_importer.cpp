@@ -145,13 +145,11 @@ void decode_json(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
 }
 
 Match sniff_json(std::string_view head) {
-  if (text::begins_with(head, {"{"}) && (contains(head, "\"segments\"") || contains(head, "\"device_traces\"")) &&
-      (contains(head, "\"total_size\"") || contains(head, "\"action\"") || contains(head, "\"segment_type\"") ||
-       contains(head, "\"device_traces\"") || contains(head, "\"allocator_settings\"")))
-    return Match::certain;
-  if (text::begins_with(head, {"["}) && contains(head, "\"total_size\"") && contains(head, "\"segment_type\""))
-    return Match::certain;
-  return Match::no;
+  const auto has = [head](std::string_view key) { return contains(head, "\"" + std::string(key) + "\""); };
+  if (text::begins_with(head, {"["})) return certain_if(has("total_size") && has("segment_type"));
+  return certain_if(text::begins_with(head, {"{"}) &&
+                    (has("device_traces") || (has("segments") && (has("total_size") || has("action") ||
+                                                                  has("segment_type") || has("allocator_settings")))));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
+#include "analyzer/base/concat.hpp"
 #include "analyzer/base/contains.hpp"
-#include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/all_formats.hpp"
+#include "formats/input/type_row.hpp"
 #include "formats/torch_cuda/thinner.hpp"
 
 namespace snapdiff::formats {
@@ -19,14 +20,8 @@ constexpr std::int64_t kLatestUs = 9'000'000'000'000'000;
 
 /// c10/core/DeviceType.h, the numbers of types that have an allocator.
 std::string device_name(std::int64_t type, std::int64_t index) {
-  constexpr std::array<std::pair<std::int64_t, std::string_view>, 8> kTypes = {{{0, "cpu"},
-                                                                                {1, "cuda"},
-                                                                                {6, "hip"},
-                                                                                {12, "xpu"},
-                                                                                {13, "mps"},
-                                                                                {15, "hpu"},
-                                                                                {19, "mtia"},
-                                                                                {20, "privateuseone"}}};
+  constexpr std::pair<std::int64_t, std::string_view> kTypes[] = {
+      {0, "cpu"}, {1, "cuda"}, {6, "hip"}, {12, "xpu"}, {13, "mps"}, {15, "hpu"}, {19, "mtia"}, {20, "privateuseone"}};
   std::string name = "type " + std::to_string(type);
   for (const auto& [number, known] : kTypes) {
     if (number == type) name = known;
@@ -166,16 +161,13 @@ std::optional<std::int64_t> date_us(std::int64_t time_us, std::int64_t base_us) 
 Result<Snapshot> snapshot_of(std::uint64_t number, const std::vector<DeviceTotals>& devices,
                              const ProfileReader& reader, bool thinned) {
   SnapshotBuilder builder;
-  SnapshotFacts& facts = builder.facts();
-  facts.format_detail = "Chrome trace of torch.profiler, memory event " + std::to_string(number + 1) + " of " +
-                        std::to_string(reader.count());
-  facts.producer = "pytorch";
-  facts.sampling = Sampling::exact;
+  SnapshotFacts& facts = exact_facts(
+      builder, "pytorch", concat("Chrome trace of torch.profiler, memory event ", number + 1, " of ", reader.count()));
   if (const auto us = date_us(reader.at(number).time_us, reader.base_us())) facts.taken_at_ns = *us * 1000;
   facts.notes.add(Severity::info, "a profiler's trace has totals by device, no stacks and no categories");
   if (thinned)
-    facts.notes.add(Severity::info, "of " + std::to_string(reader.count()) +
-                                        " memory events the fullest of each stretch, and the last, are read");
+    facts.notes.add(Severity::info, concat("of ", reader.count(),
+                                           " memory events the fullest of each stretch, and the last, are read"));
   if (reader.failures() > 0)
     facts.notes.add(Severity::warning, "an allocation failed (out of memory)", std::nullopt, reader.failures());
   for (std::size_t d = 0; d < devices.size(); ++d) {

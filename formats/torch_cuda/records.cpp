@@ -1,6 +1,5 @@
 #include "formats/torch_cuda/records.hpp"
 
-#include <numeric>
 #include <tuple>
 
 #include "analyzer/base/contains.hpp"
@@ -29,15 +28,7 @@ struct Numbers {
   std::int64_t live_blocks = 0;
 };
 
-/// Sums that remember whether one did not fit.
-class Adder {
- public:
-  void add(std::int64_t& sum, std::int64_t value) { fits_ = checked_add(sum, value, sum) && fits_; }
-  bool fits() const { return fits_; }
-
- private:
-  bool fits_ = true;
-};
+void add(std::int64_t& sum, std::int64_t value) { add_to(sum, value, "sum of sizes is"); }
 
 /// Sums over the blocks of one segment.
 struct SegmentSums {
@@ -51,21 +42,21 @@ struct SegmentSums {
   std::int64_t live = 0;
 };
 
-SegmentSums sums_of(const AllocatorState& state, std::size_t segment, Adder& adder) {
+SegmentSums sums_of(const AllocatorState& state, std::size_t segment) {
   SegmentSums sums;
   const BlockTable& blocks = state.blocks;
   for (std::size_t b = state.segments.block_begin[segment]; b < state.segments.block_begin[segment + 1]; ++b) {
-    adder.add(sums.all, blocks.size[b]);
+    add(sums.all, blocks.size[b]);
     if (blocks.state[b] == BlockState::inactive) {
-      adder.add(sums.inactive, blocks.size[b]);
+      add(sums.inactive, blocks.size[b]);
       sums.largest_inactive = std::max(sums.largest_inactive, blocks.size[b]);
       continue;
     }
-    adder.add(sums.active, blocks.size[b]);
-    adder.add(sums.active_requested, blocks.requested[b]);
+    add(sums.active, blocks.size[b]);
+    add(sums.active_requested, blocks.requested[b]);
     if (blocks.state[b] != BlockState::allocated) continue;
-    adder.add(sums.allocated, blocks.size[b]);
-    adder.add(sums.requested, blocks.requested[b]);
+    add(sums.allocated, blocks.size[b]);
+    add(sums.requested, blocks.requested[b]);
     ++sums.live;
   }
   return sums;
@@ -140,13 +131,9 @@ class RowLabels {
 void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) {
   constexpr std::size_t kDeviceColumns = 7;
   constexpr std::size_t kHostColumns = 2;
-  builder.add_column({"inuse_objects", "count"});
-  builder.add_column({"inuse_space", "bytes"});
-  builder.add_column({"requested_space", "bytes"});
-  builder.add_column({"active_space", "bytes"});
-  builder.add_column({"pending_space", "bytes"});
-  builder.add_column({"pinned_space", "bytes"});
-  builder.add_column({"sole_space", "bytes"});
+  builder.add_heap_columns();
+  for (const char* name : {"requested_space", "active_space", "pending_space", "pinned_space", "sole_space"})
+    builder.add_column({name, "bytes"});
   if (host) {
     builder.add_column({"host_inuse_objects", "count"});
     builder.add_column({"host_inuse_space", "bytes"});
@@ -189,37 +176,34 @@ void add_rows(const AllocatorState& state, bool host, SnapshotBuilder& builder) 
 }
 
 void add_counters(const std::string& prefix, const Numbers& n, std::vector<Counter>& counters) {
-  const auto bytes = [&](std::string_view name, std::int64_t value) {
-    counters.push_back({prefix + std::string(name), value, "bytes", false});
+  const auto add = [&](std::string_view name, std::int64_t value, const char* unit = "bytes") {
+    counters.push_back({prefix + std::string(name), value, unit, false});
   };
-  const auto count = [&](std::string_view name, std::int64_t value) {
-    counters.push_back({prefix + std::string(name), value, "count", false});
-  };
-  bytes("reserved", n.reserved);
-  bytes("allocated", n.allocated);
-  bytes("active", n.active);
-  bytes("requested", n.requested);
-  bytes("rounding", n.allocated - n.requested);
-  bytes("cached", n.reserved - n.active);
-  bytes("inactive_split", n.inactive_split);
-  bytes("releasable", n.releasable);
-  bytes("private_pool_inactive", n.private_inactive);
-  bytes("largest_inactive", n.largest_inactive);
-  count("segments", n.segments);
-  count("blocks", n.blocks);
-  count("live_blocks", n.live_blocks);
+  add("reserved", n.reserved);
+  add("allocated", n.allocated);
+  add("active", n.active);
+  add("requested", n.requested);
+  add("rounding", n.allocated - n.requested);
+  add("cached", n.reserved - n.active);
+  add("inactive_split", n.inactive_split);
+  add("releasable", n.releasable);
+  add("private_pool_inactive", n.private_inactive);
+  add("largest_inactive", n.largest_inactive);
+  add("segments", n.segments, "count");
+  add("blocks", n.blocks, "count");
+  add("live_blocks", n.live_blocks, "count");
 }
 
-void add_segment(const AllocatorState& state, std::size_t segment, const SegmentSums& sums, Numbers& n, Adder& adder) {
+void add_segment(const AllocatorState& state, std::size_t segment, const SegmentSums& sums, Numbers& n) {
   const SegmentTable& segments = state.segments;
   const std::uint64_t blocks = segments.block_begin[segment + 1] - segments.block_begin[segment];
-  adder.add(n.reserved, segments.size[segment]);
-  adder.add(n.allocated, sums.allocated);
-  adder.add(n.active, sums.active);
-  adder.add(n.requested, sums.requested);
-  if (blocks > 1 && (segments.flags[segment] & kSegmentExpandable) == 0) adder.add(n.inactive_split, sums.inactive);
-  if (blocks == 1) adder.add(n.releasable, sums.inactive);
-  if (state.pools[segments.pool[segment]] != PoolId{}) adder.add(n.private_inactive, sums.inactive);
+  add(n.reserved, segments.size[segment]);
+  add(n.allocated, sums.allocated);
+  add(n.active, sums.active);
+  add(n.requested, sums.requested);
+  if (blocks > 1 && (segments.flags[segment] & kSegmentExpandable) == 0) add(n.inactive_split, sums.inactive);
+  if (blocks == 1) add(n.releasable, sums.inactive);
+  if (state.pools[segments.pool[segment]] != PoolId{}) add(n.private_inactive, sums.inactive);
   n.largest_inactive = std::max(n.largest_inactive, sums.largest_inactive);
   ++n.segments;
   n.blocks += static_cast<std::int64_t>(blocks);
@@ -303,11 +287,7 @@ Role in_list(Role parent, Kind kind) {
     case kHistory: return kHistoryEntry;
     case kTrace: return kEntry;
     case kAnnotations: return kAnnotation;
-    case kSegmentFrames:
-    case kBlockFrames:
-    case kHistoryFrames:
-    case kEntryFrames: return kFrame;
-    default: return kNowhere;
+    default: return Records::takes_runs(parent) ? kFrame : kNowhere;
   }
 }
 
@@ -362,16 +342,10 @@ bool Records::wants_text(Role place, std::uint32_t key) {
 void Records::open(Role place) {
   innermost_ = place;
   switch (place) {
-    case kSegments: in_host_ = false; break;
-    case kHostSegments:
-      in_host_ = true;
-      seen_.host = true;
-      break;
+    case kSegments:
     case kTraces: in_host_ = false; break;
-    case kHostTraces:
-      in_host_ = true;
-      seen_.host = true;
-      break;
+    case kHostSegments:
+    case kHostTraces: in_host_ = seen_.host = true; break;
     case kSegment:
       segment_ = {};
       block_has_address_.clear();
@@ -389,24 +363,16 @@ void Records::open(Role place) {
       state_->traces.push_back({count++, in_host_, {}});
       break;
     }
-    case kSegmentFrames:
-    case kBlockFrames:
-    case kHistoryFrames:
-    case kEntryFrames: frames_[place].clear(); break;
     case kPoolPair: pair_.clear(); break;
     case kSettings: seen_.settings = true; break;
     case kSettingsTable: table_.clear(); break;
-    default: break;
+    default: frames_[place].clear();
   }
 }
 
 Value Records::close(Role place) {
   switch (place) {
     case kFrame: return close_frame();
-    case kSegmentFrames:
-    case kBlockFrames:
-    case kHistoryFrames:
-    case kEntryFrames: return close_frames(place);
     case kEntry: close_entry(); break;
     case kBlock: close_block(); break;
     case kHistoryEntry: close_history_entry(); break;
@@ -423,7 +389,8 @@ Value Records::close(Role place) {
       break;
     case kSettingsTable: state_->settings.emplace_back("roundup_power2_divisions", table_); break;
     case kRoot: close_root(); break;
-    default: break;
+    default:
+      if (takes_runs(place)) return close_frames(place);
   }
   return pickle::make_value(Kind::lost, 0, place);
 }
@@ -436,18 +403,6 @@ void Records::reopen(Role place, std::uint64_t number) {
 
 void Records::item(Role place, const Value& value) {
   switch (place) {
-    case kSegmentFrames:
-    case kBlockFrames:
-    case kHistoryFrames:
-    case kEntryFrames:
-      if (value.kind != Kind::handle || value.role != kFrameHandle) break;
-      if (frames_[place].size() < kMostFrames) {
-        frames_[place].push_back(FrameId{static_cast<std::uint32_t>(value.bits)});
-      } else if (frames_[place].size() == kMostFrames) {
-        frames_[place].push_back(builder_.pseudo_frame(kStackCut));
-        builder_.notes().add(Severity::data_loss, "stack of more than 65535 frames cut", offset_);
-      }
-      return;
     case kPoolPair:
       if (pair_.size() < 3) pair_.push_back(number("pool_id"_word, value));
       return;
@@ -456,8 +411,7 @@ void Records::item(Role place, const Value& value) {
       if (is_record(value) || (value.is_container() && value.kind == Kind::handle)) return;
       if (value.kind == Kind::handle && value.role == kEmptyHandle) {  // one empty list for several devices
         in_host_ = place == kHostTraces;
-        open(kTrace);
-        return;
+        return open(kTrace);
       }
       break;
     case kSegments:
@@ -468,7 +422,16 @@ void Records::item(Role place, const Value& value) {
     case kAnnotations:
       if (is_record(value)) return;
       break;
-    default: return;
+    default:
+      if (!takes_runs(place)) return;
+      if (value.kind != Kind::handle || value.role != kFrameHandle) break;
+      if (frames_[place].size() < kMostFrames) {
+        frames_[place].push_back(FrameId{static_cast<std::uint32_t>(value.bits)});
+      } else if (frames_[place].size() == kMostFrames) {
+        frames_[place].push_back(builder_.pseudo_frame(kStackCut));
+        builder_.notes().add(Severity::data_loss, "stack of more than 65535 frames cut", offset_);
+      }
+      return;
   }
   fail_malformed("item of " + std::string(place_name(place)) + " is " + std::string(kind_name(value.kind)) +
                      ", expected a " + (place == kTraces || place == kHostTraces ? "list" : "dict") + " of its own",
@@ -611,10 +574,8 @@ void Records::close_segment() {
 }
 
 void Records::close_annotation() {
-  if (annotation_.time_us == kNoTime) {
-    builder_.notes().add(Severity::info, "annotation without a time, not kept", offset_);
-    return;
-  }
+  if (annotation_.time_us == kNoTime)
+    return builder_.notes().add(Severity::info, "annotation without a time, not kept", offset_);
   state_->annotations.push_back(annotation_);
 }
 
@@ -671,11 +632,7 @@ std::string_view place_name(Role place) {
     case kAnnotations: return "external_annotations";
     case kBlocks: return "blocks";
     case kHistory: return "history";
-    case kSegmentFrames:
-    case kBlockFrames:
-    case kHistoryFrames:
-    case kEntryFrames: return "frames";
-    default: return "a list";
+    default: return Records::takes_runs(place) ? "frames" : "a list";
   }
 }
 
@@ -691,17 +648,15 @@ std::string_view layout_letter(const SeenKeys& seen) {
 
 void summarize(const AllocatorState& state, const SeenKeys& seen, std::string_view detail, SnapshotBuilder& builder) {
   SnapshotFacts& facts = builder.facts();
-  Adder adder;
   Numbers total;
   std::map<std::pair<bool, std::uint32_t>, Numbers> devices;
   for (std::size_t s = 0; s < state.segments.size_rows(); ++s) {
-    const SegmentSums sums = sums_of(state, s, adder);
+    const SegmentSums sums = sums_of(state, s);
     check_segment(state, s, sums, facts.notes);
     const bool host = (state.segments.flags[s] & kSegmentHost) != 0;
-    add_segment(state, s, sums, devices[{host, host ? 0 : state.segments.device[s]}], adder);
-    if (!host) add_segment(state, s, sums, total, adder);
+    add_segment(state, s, sums, devices[{host, host ? 0 : state.segments.device[s]}]);
+    if (!host) add_segment(state, s, sums, total);
   }
-  if (!adder.fits()) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1, expected it to fit in 64 bits");
   check_overlaps(state, facts.notes);
   add_rows(state, seen.host, builder);
   add_counters("", total, facts.counters);
@@ -709,9 +664,7 @@ void summarize(const AllocatorState& state, const SeenKeys& seen, std::string_vi
     add_counters(device.first ? "host." : "device" + std::to_string(device.second) + ".", numbers, facts.counters);
   add_trace_notes(state, facts);
   add_time(state, facts);
-  facts.producer = "pytorch";
-  facts.sampling = Sampling::exact;
-  facts.format_detail = "layout " + std::string(layout_letter(seen)) + ", " + std::string(detail);
+  exact_facts(builder, "pytorch", "layout " + std::string(layout_letter(seen)) + ", " + std::string(detail));
   if (const std::string_view kind = device_kind(builder.dictionary(), state); !kind.empty() && kind != "cuda") {
     facts.format_detail += ", of a device of " + std::string(kind == "rocm" ? "ROCm" : kind == "xpu" ? "XPU" : "MTIA");
     facts.labels["device_type"] = kind;

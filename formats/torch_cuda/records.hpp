@@ -1,6 +1,5 @@
 #pragma once
 
-#include <iterator>
 #include <unordered_map>
 
 #include "formats/pickle/text_pool.hpp"

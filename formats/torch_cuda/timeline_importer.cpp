@@ -1,3 +1,4 @@
+#include "analyzer/base/concat.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/input/type_row.hpp"
 #include "formats/torch_cuda/thinner.hpp"
@@ -77,16 +78,12 @@ class Reader {
     while (json_.next_item());
   }
 
-  void add(std::int64_t& sum, std::int64_t value) {
-    if (!checked_add(sum, value, sum)) fail(ErrorCode::limit, "sum of sizes is beyond 2^63-1", json_.offset());
-  }
-
   void take(const Sizes& sizes, std::uint64_t number) {
     Point point;
     point.number = number;
     point.sizes = sizes;
     for (const std::int64_t size : sizes) {
-      add(point.total, size);
+      add_to(point.total, size, "sum of sizes is", json_.offset());
       if (size < 0) ++negative_;
     }
     thinner_.add(point);
@@ -130,7 +127,7 @@ class Reader {
     if (has_time_ && e[0] != time_) flush();
     has_time_ = true;
     time_ = e[0];
-    add(state_[static_cast<std::size_t>(e[3])], e[2]);
+    add_to(state_[static_cast<std::size_t>(e[3])], e[2], "sum of sizes is", json_.offset());
   }
   void flush() {
     if (!has_time_) return;
@@ -151,11 +148,8 @@ class Reader {
 
 Result<Snapshot> snapshot_of(const Point& point, const Reader& reader, bool thinned) {
   SnapshotBuilder builder;
-  SnapshotFacts& facts = builder.facts();
-  facts.format_detail = "memory timeline of the profiler, moment " + std::to_string(point.number + 1) + " of " +
-                        std::to_string(reader.count());
-  facts.producer = "pytorch";
-  facts.sampling = Sampling::exact;
+  SnapshotFacts& facts = exact_facts(
+      builder, "pytorch", concat("memory timeline of the profiler, moment ", point.number + 1, " of ", reader.count()));
   facts.taken_at_ns = reader.time_ns(point.number);
   facts.notes.add(Severity::info, "no stacks in a profiler's timeline: --by label:category shows what it holds");
   if (thinned)

@@ -226,10 +226,8 @@ class Lists {
   void take_entry(const StatisticLine& line, std::uint64_t offset) {
     in_stack_ = false;
     const std::int64_t before = line.count - line.count_growth;
-    if (before < 0) {
-      damaged_.add(Severity::data_loss, "lines of a list that could not be read, left out", offset);
-      return;
-    }
+    if (before < 0)
+      return damaged_.add(Severity::data_loss, "lines of a list that could not be read, left out", offset);
     if (separated_ || !list_.goes_on_with(line)) end_list();
     separated_ = false;
     list_.add(line);

@@ -131,10 +131,8 @@ class Reader {
     fields_.set_kind(kind_of(fields_.text("k"_key)));
     if (!header_ && fields_.kind() != Kind::header)
       fail_line(Rule::header, "first line is no header", "found k " + shown(fields_.at("k"_key)));
-    if (fields_.kind() == Kind::unknown) {
-      journal_.remark(Severity::warning, Rule::header, "lines of an unknown k ignored");
-      return;
-    }
+    if (fields_.kind() == Kind::unknown)
+      return journal_.remark(Severity::warning, Rule::header, "lines of an unknown k ignored");
     if (repeated != 0)
       journal_.remark(Severity::warning, Rule::duplicate_key, "a key occurs twice in one object: the last is taken");
     take_line();
@@ -212,10 +210,7 @@ class Reader {
   }
 
   void end() {
-    if (skipping_) {
-      stop_skipping();
-      return;
-    }
+    if (skipping_) return stop_skipping();
     if (!open_) fail_line(Rule::end, "end outside a snapshot");
     const std::string_view id = fields_.required_text("id"_key);
     const std::int64_t rows = fields_.required_integer("rows"_key, 0);

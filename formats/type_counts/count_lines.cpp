@@ -1,5 +1,3 @@
-#include <iterator>
-
 #include "formats/text/report_log.hpp"
 #include "formats/type_counts/python_types.hpp"
 

@@ -1,6 +1,4 @@
 #include "formats/input/all_formats.hpp"
-#include "formats/input/graph_parts.hpp"
-#include "formats/input/type_row.hpp"
 #include "formats/text/scan.hpp"
 #include "formats/v8/allocation_traces.hpp"
 #include "formats/v8/snapshot_layout.hpp"
