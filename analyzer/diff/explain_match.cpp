@@ -114,10 +114,10 @@ class Explaining {
     out.tier = report_.rows[row].tier;
     out.other_leaf = !a.functions.empty() && !b.functions.empty() && a.functions.front() != b.functions.front();
     out.contradicts = BuildPair::contradict(a, b);
-    const std::size_t n = std::min(a.classes.size(), BuildPair::kDeepestCompared);
-    const std::size_t m = std::min(b.classes.size(), BuildPair::kDeepestCompared);
+    const std::size_t n = std::min(a.classes.size(), rebuild::kMostCompared);
+    const std::size_t m = std::min(b.classes.size(), rebuild::kMostCompared);
     // The best sum of weights from site i of one and site j of the other on, as BuildPair::alike() has it.
-    std::vector<std::array<double, BuildPair::kDeepestCompared + 1>> rest(n + 1);
+    std::vector<std::array<double, rebuild::kMostCompared + 1>> rest(n + 1);
     for (std::size_t i = n; i-- > 0;) {
       for (std::size_t j = m; j-- > 0;)
         rest[i][j] = std::max({rest[i + 1][j], rest[i][j + 1], rest[i + 1][j + 1] + pair_.weight(a, i, b, j)});
@@ -190,7 +190,7 @@ Result<MatchExplanation> explain_match(const SnapshotRef& baseline, const Snapsh
   if (comparison->other_build.size() < 2 || comparison->other_build[1] == 0) return out;
   out.evidence = rebuild::to_text(static_cast<rebuild::Evidence>(comparison->other_build[1]));
   out.least_score = rebuild::kAlike;
-  out.least_margin = BuildPair::kClearlyBest;
+  out.least_margin = rebuild::kClearlyBest;
   out.pairs = Explaining(*comparison, *report).pairs_of(place);
   return out;
 }

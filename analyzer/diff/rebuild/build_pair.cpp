@@ -8,7 +8,6 @@
 #include "analyzer/base/hash_index.hpp"
 #include "analyzer/base/parallel.hpp"
 #include "analyzer/diff/names.hpp"
-#include "analyzer/diff/rebuild/stand_ins.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
@@ -26,25 +25,8 @@ Hash128 names_of(const Side& side, std::size_t entry) {
   return hasher.finish();
 }
 
-/// Functions of the second side of whose lines one side knows none.
-std::vector<std::uint8_t> without_lines(const Code& before, const Code& after, const FunctionMap& map) {
-  std::vector<std::uint8_t> out(map.before.size(), 0);
-  constexpr std::uint8_t kBoth = 3;
-  const auto see = [&](const Code& code, std::uint8_t bit, auto number) {
-    for (std::size_t i = 0; i < code.function.size(); ++i) {
-      if (code.function[i] == kNone || code.line[i] == 0) continue;
-      const std::uint32_t f = number(code.function[i]);
-      if (f != kNone) out[f] |= bit;
-    }
-  };
-  see(before, 1, [&](std::uint32_t f) { return map.after[f]; });
-  see(after, 2, [](std::uint32_t f) { return f; });
-  for (std::uint8_t& one : out) one = one == kBoth ? 0 : 1;
-  return out;
-}
-
-/// Per function a hash of its name, file and first line: of runs of functions those of least hash are compared, and
-/// which these are must not depend on the order of the input, as numbers of functions do.
+/// Per function a hash of its name, file and first line: of many runs of functions some are compared, and which these
+/// are must not depend on the order of the input, as numbers of functions do.
 std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
   std::vector<std::int32_t> first(code.functions.size(), std::numeric_limits<std::int32_t>::max());
   for (std::size_t i = 0; i < code.function.size(); ++i) {
@@ -83,7 +65,7 @@ void each_group(const BuildPair::Stacks& before, const BuildPair::Stacks& after,
   std::vector<Keyed> all;
   for (const BuildPair::Stacks* side : {&before, &after}) {
     for (std::uint32_t i = 0; i < side->size(); ++i) {
-      const Hash128 of_stack = key((*side)[i], side == &after);
+      const Hash128 of_stack = key((*side)[i]);
       if (of_stack != Hash128{}) all.push_back({of_stack, i, side == &after});
     }
   }
@@ -111,27 +93,23 @@ void drop(BuildPair::Stacks& stacks, const std::vector<std::uint8_t>& used) {
 bool comes_first(const Side& side, const Side& other) { return hash_of_contents(side) <= hash_of_contents(other); }
 
 BuildPair::BuildPair(const Side& before, const Side& after) : code_(read_code(before, after)) {
-  const FunctionMap map = map_functions(a_, b_);
+  FunctionMap map = map_functions(a_, b_);
+  find_stand_ins(a_, b_, map);
   has_other_name_.assign(b_.functions.size(), 0);
   stacks_with_.assign(b_.functions.size(), 0);
   old_names_.resize(b_.functions.size());
-  std::vector<std::uint32_t> itself(b_.functions.size(), kNone);
-  for (std::uint32_t f = 0; f < itself.size(); ++f) {
+  for (std::uint32_t f = 0; f < b_.functions.size(); ++f) {
     if (map.before[f] == kNone) continue;
-    itself[f] = f;
     old_names_[f] = a_.functions[map.before[f]].name;
     has_other_name_[f] = old_names_[f] != b_.functions[f].name ? 1 : 0;
   }
-  StandIns stand_ins = find_stand_ins(a_, b_, map);
-  const std::vector<std::uint8_t> ignored = without_lines(a_, b_, map);
   const std::vector<std::uint64_t> hashes = hashes_of_functions(b_);
   lines_tell_ = a_.lines_tell() && b_.lines_tell();
   const std::size_t entries = std::max(before.stack.size(), after.stack.size());
   std::array<std::vector<std::uint64_t>, 2> runs;
   for_each_parallel(2, 2 * entries, [&](std::size_t side) {
     Positions& positions = side == 0 ? in_a_ : in_b_;
-    positions.walk_all({side == 0 ? map.after : itself, side == 0 ? stand_ins.before : stand_ins.after}, ignored,
-                       lines_tell_);
+    positions.walk_all({side == 0 ? map.after : map.itself, map.stands_in[side]}, lines_tell_);
     positions.find_runs(entries, hashes);
     runs[side] = positions.runs();
     std::sort(runs[side].begin(), runs[side].end());
@@ -203,8 +181,8 @@ void BuildPair::read_frames(Stacks& stacks, bool after) const {
   }
 }
 
-MatchTier BuildPair::tier_of(const Stack& a, const Stack& b, bool way_differs) const {
-  if (a.folded || b.folded || way_differs) return MatchTier::inline_free;
+MatchTier BuildPair::tier_of(const Stack& a, const Stack& b) const {
+  if (a.folded || b.folded) return MatchTier::inline_free;
   return b.renamed ? MatchTier::normalised : MatchTier::function_file;
 }
 
@@ -225,30 +203,22 @@ bool BuildPair::contradict(const Stack& a, const Stack& b) {
   return differ(a.value / a.objects, b.value / b.objects) && differ(a.objects, b.objects);
 }
 
-void BuildPair::join_equal(RowUnion& rows, bool with_way) {
+void BuildPair::join_equal(RowUnion& rows) {
   std::vector<std::uint8_t> used_a(before_.size(), 0), used_b(after_.size(), 0);
-  const auto key = [&](const Stack& stack, const Code& code) {
-    const std::uint64_t way = with_way && stack.key != Hash128{} ? mix64(code.way(stack.entry) + 3ULL) : 0;
-    return Hash128{stack.key.high ^ way, stack.key.low};
-  };
   each_group(
-      before_, after_, [&](const Stack& stack, bool after) { return key(stack, after ? b_ : a_); },
+      before_, after_, [](const Stack& stack) { return stack.key; },
       [&](std::span<const Keyed> a, std::span<const Keyed> b) {
         const Stack& first = before_[a.front().index];
         const bool alone = a.size() == 1 && b.size() == 1;
-        if (alone && (!with_way || lines_tell_) && contradict(first, after_[b.front().index])) return;
-        const auto join = [&](const Stack& other, MatchTier tier) {
-          if (rows.find(first.row) == rows.find(other.row)) return false;
-          rows.join(first.row, other.row, alone ? tier : MatchTier::merged);
-          return true;
-        };
+        if (alone && contradict(first, after_[b.front().index])) return;
         for (const Keyed& one : b) {
+          const Stack& other = after_[one.index];
           used_b[one.index] = 1;
-          if (join(after_[one.index], tier_of(first, after_[one.index], !with_way))) count_renamed(after_[one.index]);
+          if (rows.join(first.row, other.row, alone ? tier_of(first, other) : MatchTier::merged)) count_renamed(other);
         }
         for (const Keyed& one : a) {
           used_a[one.index] = 1;
-          join(before_[one.index], MatchTier::merged);
+          rows.join(first.row, before_[one.index].row, MatchTier::merged);
         }
       });
   drop(before_, used_a);
@@ -262,9 +232,9 @@ double BuildPair::weight(const Stack& a, std::size_t i, const Stack& b, std::siz
 }
 
 double BuildPair::alike(const Stack& a, const Stack& b) const {
-  const std::size_t n = std::min(a.classes.size(), kDeepestCompared);
-  const std::size_t m = std::min(b.classes.size(), kDeepestCompared);
-  std::array<double, kDeepestCompared + 1> row{}, next{};
+  const std::size_t n = std::min(a.classes.size(), kMostCompared);
+  const std::size_t m = std::min(b.classes.size(), kMostCompared);
+  std::array<double, kMostCompared + 1> row{}, next{};
   for (std::size_t i = 0; i < n; ++i) {
     next[0] = 0;
     for (std::size_t j = 0; j < m; ++j) {
@@ -290,7 +260,7 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
     if (out.size() > kMostCompared) out.resize(kMostCompared);
     return out;
   };
-  const auto leaf = [](const Stack& stack, bool) {
+  const auto leaf = [](const Stack& stack) {
     return stack.functions.empty() ? Hash128{} : Hash128{stack.functions.front() + 1ULL, 1};
   };
   each_group(before_, after_, leaf, [&](std::span<const Keyed> group_a, std::span<const Keyed> group_b) {
@@ -300,18 +270,16 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
     for (std::size_t i = 0; i < from.size(); ++i) {
       for (std::size_t j = 0; j < to.size(); ++j) {
         const Stack &a = before_[from[i]], &b = after_[to[j]];
-        const bool same_leaf =
-            a.classes[0] == b.classes[0] || lines_.paired[a.classes[0]] == 0 || lines_.paired[b.classes[0]] == 0;
-        const double s = same_leaf && !contradict(a, b) ? alike(a, b) : 0;
+        const double s = contradict(a, b) ? 0 : alike(a, b);
         of_a[i].offer(j, b.row, s);
         of_b[j].offer(i, a.row, s);
       }
     }
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (of_a[i].score >= kAlike && !of_a[i].is_clear(kClearlyBest)) ++possible_;
-      if (!of_a[i].is_clear(kClearlyBest)) continue;
+      if (of_a[i].score >= kAlike && !of_a[i].is_clear()) ++possible_;
+      if (!of_a[i].is_clear()) continue;
       const std::size_t j = of_a[i].other;
-      if (of_b[j].other != i || !of_b[j].is_clear(kClearlyBest)) continue;
+      if (of_b[j].other != i || !of_b[j].is_clear()) continue;
       used_a[from[i]] = used_b[to[j]] = 1;
       count_renamed(after_[to[j]]);
       rows.join(before_[from[i]].row, after_[to[j]].row, MatchTier::fuzzy);
@@ -330,13 +298,12 @@ void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Lef
 
 void BuildPair::join_again(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows) {
   read_both(before, after);
-  join_equal(rows, false);
+  join_equal(rows);
 }
 
 void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows) {
   read_both(before, after);
-  join_equal(rows, true);
-  join_equal(rows, false);
+  join_equal(rows);
   read_frames(before_, false);
   read_frames(after_, true);
   // Again, until no rival that is joined now hides which two belong together.

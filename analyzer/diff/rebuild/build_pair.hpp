@@ -43,9 +43,7 @@ class BuildPair {
   void join_again(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 
-  static constexpr double kClearlyBest = 0.04;  ///< by which the best counterpart beats the second
-  static constexpr double kCovered = 0.85;      ///< of the shorter stack's frames
-  static constexpr std::size_t kDeepestCompared = 64;
+  static constexpr double kCovered = 0.85;  ///< of the shorter stack's frames
 
   /// A stack as lines and functions that mean the same on both sides.
   struct Stack {
@@ -89,11 +87,11 @@ class BuildPair {
   Stacks read(const std::vector<Left>& entries, bool after) const;  ///< without classes and functions
   void read_frames(Stacks& stacks, bool after) const;
   void read_both(const std::vector<Left>& before, const std::vector<Left>& after);
-  void join_equal(RowUnion& rows, bool with_way);
+  void join_equal(RowUnion& rows);
   /// Joins stacks that are alike but for some frames, each the other's clearly best. Whether there were any.
   bool join_with_gaps(RowUnion& rows);
   double alike(const Stack& a, const Stack& b) const;
-  MatchTier tier_of(const Stack& a, const Stack& b, bool way_differs) const;
+  MatchTier tier_of(const Stack& a, const Stack& b) const;
   void count_renamed(const Stack& joined);  ///< of the current side
 
   std::pair<Code, Code> code_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -15,10 +14,8 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kEnoughOfLeaf = 2 * kEnough;  // where stacks have nothing but their leaf in common
-constexpr double kOneRowLess = 4;              // nats: one stack in 50 is new or gone
-constexpr std::size_t kLongest = 3;            // frames that are left out: a function takes its inlined callees with it
-constexpr std::size_t kMostRows = 8192;        // the heaviest
+constexpr double kOneRowLess = 4;    // nats: one stack in 50 is new or gone
+constexpr std::size_t kLongest = 3;  // frames that are left out: a function takes its inlined callees with it
 
 /// A row, and the heaviest of its entries on each side.
 struct Row {
@@ -48,7 +45,7 @@ std::vector<Row> rows_of(const Comparison& c, const std::array<std::size_t, 2>& 
     for (std::uint32_t entry = 0; entry < side.stack.size(); ++entry) {
       Row& row = all[rows.find(c.unit_of_entry[sides[at]][entry])];
       row.held[at] =
-          row.held[at] + Held{static_cast<double>(side.value[entry]), static_cast<double>(side.objects[entry]), 1};
+          row.held[at] + Held{static_cast<double>(side.value[entry]), static_cast<double>(side.objects[entry])};
       if (stands_better(side, entry, row.entry[at])) row.entry[at] = entry;
     }
   }
@@ -64,9 +61,9 @@ std::vector<Row> rows_of(const Comparison& c, const std::array<std::size_t, 2>& 
     if (x.bytes() != y.bytes()) return x.bytes() > y.bytes();
     return identities(x) < identities(y);
   };
-  if (all.size() > kMostRows) {
-    std::nth_element(all.begin(), all.begin() + kMostRows, all.end(), heavier);
-    all.resize(kMostRows);
+  if (all.size() > kManyStacks) {
+    std::nth_element(all.begin(), all.begin() + kManyStacks, all.end(), heavier);
+    all.resize(kManyStacks);
   }
   std::sort(all.begin(), all.end(), heavier);
   for (Row& row : all) row.own = weight_of_objects(row.held[0], row.held[1], of_sites);
@@ -170,10 +167,7 @@ class ByObjects {
     return std::max(gain, together);
   }
 
-  bool are_one(std::uint32_t x, std::uint32_t y) const { return rows_.find(all_[x].unit) == rows_.find(all_[y].unit); }
-  void join(std::uint32_t x, std::uint32_t y) {
-    if (!are_one(x, y)) rows_.join(all_[x].unit, all_[y].unit, MatchTier::merged);
-  }
+  void join(std::uint32_t x, std::uint32_t y) { rows_.join(all_[x].unit, all_[y].unit, MatchTier::merged); }
 
   void doubt(std::uint32_t x, std::uint32_t y, std::uint64_t reason) {
     if (x == y ||
@@ -211,11 +205,7 @@ class ByObjects {
       if (!x.on_both_sides()) continue;
       for (std::size_t j = 0; j < group.size(); ++j) {
         const Row& y = all_[group[j].row];
-        if (y.on_both_sides()) {
-          if (j > i && gain(x, y) >= kEnoughOfLeaf) join(group[i].row, group[j].row);
-          continue;
-        }
-        if (!y.held[0].any()) continue;
+        if (y.held[1].any()) continue;
         for (std::size_t k = 0; k < group.size(); ++k) {
           const Row& z = all_[group[k].row];
           if (z.held[0].any()) continue;
@@ -264,10 +254,7 @@ class ByObjects {
     doubts_.erase(std::unique(doubts_.begin(), doubts_.end(), same), doubts_.end());
     for (std::size_t begin = 0, end = 0; begin < doubts_.size(); begin = end) {
       double sum = 0;
-      for (; end < doubts_.size() && doubts_[end].reason == doubts_[begin].reason; ++end)
-        sum += std::clamp(doubts_[end].gain, -kEnough, kEnough);
-      // If lines distinguish no rows, each of them is in many doubts, and chance alone takes the sum that far.
-      if (!pair_.lines_tell()) sum /= std::sqrt(static_cast<double>(end - begin));
+      for (; end < doubts_.size() && doubts_[end].reason == doubts_[begin].reason; ++end) sum += doubts_[end].gain;
       for (std::size_t i = begin; i < end; ++i) {
         if (doubts_[i].gain >= kEnough || (sum >= kEnough && doubts_[i].gain > -kEnough / 2))
           join(doubts_[i].x, doubts_[i].y);

@@ -11,11 +11,10 @@
 #include "analyzer/diff/build_match.hpp"
 #include "analyzer/diff/names.hpp"
 #include "analyzer/diff/rebuild/disjoint_sets.hpp"
+#include "analyzer/diff/rebuild/score.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
-
-constexpr std::size_t kLineStacks = 50'000;  // of a side: as many say whether its lines mean something
 
 /// "(anonymous:L#37:C#12)" -> "(anonymous)": V8's agents number such functions by their place.
 std::string without_place(std::string_view name) {
@@ -76,29 +75,16 @@ Code::Code(const Side& side) : side_(side), d_(*side.ref.snapshot->dictionary) {
   name_closures();
 }
 
-/// What is known of a function of the dictionary.
-struct Code::Known {
-  enum class State : std::uint8_t { unseen, unnamed, program, library } state = State::unseen;
-  bool may_say_lines = false;  ///< its name may only repeat the line of a frame
-  std::uint32_t function = kNone, way = 0;
-};
-
-/// Whether the frame's function is the program's, and which; looked at once.
-void Code::name_function(Known& known, std::size_t frame) {
+/// The number of the frame's function; kNone where it is the library's.
+std::uint32_t Code::name_function(std::size_t frame) {
   const std::size_t id = index_of(d_.frames.function[frame]);
   const std::string_view name = d_.strings[d_.functions.name[id]], file = d_.strings[d_.functions.file[id]];
   const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[frame])]];
   const std::string shown = short_function_name(name);
-  if (is_library_frame(shown, file, module)) {
-    known.state = Known::State::library;
-    known.way = static_cast<std::uint32_t>(hash_bytes(last_parts_of(shown, 2)).low) | 1U;
-    return;
-  }
-  known.state = Known::State::program;
+  if (is_library_frame(shown, file, module)) return kNone;
   const Hash128 whole = hash_bytes(without_clone_suffixes(name), hash_bytes(file).low);
   const auto [entry, added] = numbers_.try_emplace(whole, static_cast<std::uint32_t>(functions.size()));
-  known.function = entry->second;
-  if (!added) return;
+  if (!added) return entry->second;
   const std::string plain = without_place(name), base = normalise(plain);
   Function made{name, file, {}, {}};
   // The number of a closure is its place in the function, and another closure's in another build.
@@ -108,6 +94,7 @@ void Code::name_function(Known& known, std::size_t frame) {
   made.last = keep(last_parts_of(base == name ? shown : short_function_name(base), 1));
   made.is_closure = plain == "(anonymous)" || (plain.starts_with('<') && plain.ends_with('>') && plain != "<module>");
   functions.push_back(made);
+  return entry->second;
 }
 
 void Code::name_functions() {
@@ -116,8 +103,8 @@ void Code::name_functions() {
   line = d_.frames.line;
   nameless_.assign(frames, 0);
   unresolved_.assign(frames, 0);
-  way_.assign(frames, 0);
-  std::vector<Known> functions_known(d_.functions.size());
+  constexpr std::uint32_t kUnseen = kNone - 1;
+  std::vector<std::uint32_t> number(d_.functions.size(), kUnseen);
   // Not all of the dictionary: sides that share it do not share their functions, and what is hidden is not looked at.
   const UsedFrames used = UsedFrames::of(side_, d_);
   for (std::size_t k = 0; k < used.size(); ++k) {
@@ -130,24 +117,13 @@ void Code::name_functions() {
       unresolved_[i] = address && module_kind(module) == FrameKind::own ? 1 : 0;
       continue;
     }
-    Known& known = functions_known[f];
-    if (known.state == Known::State::unseen) {
-      known.state = Known::State::unnamed;
-      const std::string_view name = d_.strings[d_.functions.name[f]];
-      known.may_say_lines = !name.empty() && is_digit(name.back()) && name.find(':') != std::string_view::npos;
-    }
-    if (known.may_say_lines &&
-        says_only_lines(d_.strings[d_.functions.name[f]], d_.strings[d_.functions.file[f]], line[i])) {
+    if (says_only_lines(d_.strings[d_.functions.name[f]], d_.strings[d_.functions.file[f]], line[i])) {
       nameless_[i] = 1;
       continue;
     }
-    if (known.state == Known::State::unnamed) name_function(known, i);
-    if (known.state == Known::State::library) {
-      any_left_out_ = any_library_ = true;
-      way_[i] = known.way;
-      continue;
-    }
-    function[i] = known.function;
+    if (number[f] == kUnseen) number[f] = name_function(i);
+    function[i] = number[f];
+    any_left_out_ = any_left_out_ || function[i] == kNone;
   }
   numbers_ = {};
 }
@@ -232,16 +208,6 @@ std::span<const FrameId> Code::frames(std::size_t entry, std::vector<FrameId>& s
   return std::span<const FrameId>(scratch).first(kept);
 }
 
-std::uint32_t Code::way(std::size_t entry) const {
-  if (!any_library_) return 0;
-  std::uint32_t outermost = 0;
-  for (const FrameId frame : side_.frames(entry).frames()) {
-    if (way_[index_of(frame)] == 0) break;
-    outermost = way_[index_of(frame)];
-  }
-  return outermost;
-}
-
 bool Code::lines_tell() const {
   struct Seen {
     std::int32_t line = 0;
@@ -250,7 +216,8 @@ bool Code::lines_tell() const {
   };
   std::vector<Seen> seen(functions.size());
   std::vector<FrameId> scratch;
-  for (std::size_t entry = 0; entry < side_.stack.size(); entry += 1 + side_.stack.size() / kLineStacks) {
+  for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
+    if (side_.recorded_identity(entry).low % (1 + side_.stack.size() / kManyStacks) != 0) continue;
     std::uint32_t callee = kNone - 1;  // the allocation
     for (const FrameId frame : frames(entry, scratch)) {
       const std::uint32_t own = function[index_of(frame)];

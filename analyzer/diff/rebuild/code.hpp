@@ -55,17 +55,12 @@ class Code {
   /// program without a name allocates: its function in another build is unknown.
   std::span<const FrameId> frames(std::size_t entry, std::vector<FrameId>& scratch) const;
 
-  /// Hash of the library's frame that the program calls to allocate. 0: none.
-  std::uint32_t way(std::size_t entry) const;
-
   /// Whether lines say which call it is: some agents give the line of the function whatever it calls.
   bool lines_tell() const;
 
  private:
-  struct Known;
-
   void name_functions();
-  void name_function(Known& known, std::size_t frame);
+  std::uint32_t name_function(std::size_t frame);
   void join_lines();  ///< functions of frames that have lines only
   void name_closures();
   std::string_view keep(std::string_view text);
@@ -74,10 +69,8 @@ class Code {
   const Dictionary& d_;
   std::vector<std::uint8_t> nameless_;                  ///< per FrameId: only file and line are known
   std::vector<std::uint8_t> unresolved_;                ///< per FrameId: an address of the program without a name
-  std::vector<std::uint32_t> way_;                      ///< per FrameId: of a library frame, its name
   std::unordered_map<Hash128, std::uint32_t> numbers_;  ///< of functions by name and file, while they are named
   bool any_left_out_ = false;
-  bool any_library_ = false;
   Arena<char> texts_;  ///< of names
 };
 

@@ -87,11 +87,7 @@ class Reader {
 
   /// A frame of the program with a name, in code that is not known to be the same.
   bool counts(FrameId frame) { return may_count(index_of(frame)) && known(index_of(frame)).is_program; }
-  /// Whether any frame of the side does. Quick where its code is known to be the same: no stack is looked at then.
   bool any_counts() {
-    std::size_t i = 0;
-    while (i < d_.frames.size() && !may_count(i)) ++i;
-    if (i == d_.frames.size()) return false;
     for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
       for (const FrameId frame : side_.frames(entry).frames()) {
         if (counts(frame)) return true;
@@ -100,40 +96,16 @@ class Reader {
     return false;
   }
 
-  /// visit(hash of the name) for each function of an entry but the outermost one of several, from which all stacks
-  /// begin.
-  template <class Visit>
-  void inner_functions(std::size_t entry, Visit visit) {
-    std::uint64_t last = 0;
-    std::size_t seen = 0;
-    for (const FrameId frame : side_.frames(entry).frames()) {
-      if (!counts(frame)) continue;
-      if (seen > 0) visit(last);
-      last = known(index_of(frame)).identity();
-      ++seen;
-    }
-    if (seen == 1) visit(last);
-  }
-
-  /// Remembers most frames that were read, each with its neighbours: all that a frame says follows from these.
-  class Said {
-   public:
-    explicit Said(std::size_t entries) : last_(std::bit_ceil(std::clamp<std::size_t>(kEach * entries, 1, kMost)), 0) {}
-    /// False: nothing new.
-    bool add(std::uint64_t surroundings) {
-      return std::exchange(last_[surroundings & (last_.size() - 1)], surroundings) != surroundings;
-    }
-
-   private:
-    // Slots for each stack, and in all (512 KiB). With fewer of them a frame is only read again.
-    static constexpr std::size_t kEach = 16, kMost = std::size_t{1} << 16;
-    std::vector<std::uint64_t> last_;
-  };
+  /// The latest of what was read: most of it is said again and again.
+  using Said = std::vector<std::uint64_t>;
+  static Said nothing_said() { return Said(1U << 16U); }
 
   /// Adds what an entry says that `wanted(about)` lets through, but for what `said` remembers.
   template <class Wanted>
-  void read(std::size_t entry, AllSayings& out, Wanted wanted, Said* said = nullptr) {
+  void read(std::size_t entry, AllSayings& out, const Wanted& wanted, Said* said = nullptr) {
     const auto say = [&](About kind, std::uint64_t about, std::uint64_t value) {
+      const std::uint64_t hash = both(both(about, static_cast<std::uint64_t>(kind)), value);
+      if (said != nullptr && std::exchange((*said)[hash % said->size()], hash) == hash) return;
       if (wanted(kind, about)) out[static_cast<std::size_t>(kind)].push_back({about, value});
     };
     frames_.clear();
@@ -147,7 +119,6 @@ class Reader {
       }
     }
     for (std::size_t k = 0; k < frames_.size(); ++k) {
-      if (said != nullptr && !said->add(surroundings(k, library))) continue;
       const std::uint64_t callee = k == 0 ? kOfAllocation : called_as(frames_[k - 1]);
       const std::size_t i = index_of(frames_[k]);
       const Known& f = known(i);
@@ -177,14 +148,6 @@ class Reader {
   }
 
  private:
-  /// One number for the frame frames_[k] and the neighbours that read() looks at with it.
-  std::uint64_t surroundings(std::size_t k, std::uint64_t library) const {
-    std::uint64_t out = k == 0 ? library : 0;
-    for (std::size_t i = k - std::min(k, kDeepestWay); i < std::min(k + 2, frames_.size()); ++i)
-      out = both(out, index_of(frames_[i]) + (i == k ? std::uint64_t{1} << 32U : 0));
-    return out;
-  }
-
   struct Known {
     bool seen = false, is_program = false, only_lines = false, anonymous = false;
     std::uint64_t name = 0, plain = 0, owner = 0, file = 0, base_file = 0;
@@ -298,25 +261,15 @@ Evidence evidence_of(About kind, std::uint64_t about, std::span<const Saying> a,
   return std::min(a.size(), b.size()) == 1 ? Evidence::site_of_few : Evidence::site_of_many;
 }
 
-/// Whether two sides of which no stack is the same can be of one program: a function is on both.
-bool have_common_functions(Reader& first, const Side& before, Reader& second, const Side& after) {
-  std::unordered_set<std::uint64_t> functions;
-  for (std::size_t entry = 0; entry < before.stack.size(); ++entry)
-    first.inner_functions(entry, [&](std::uint64_t function) { functions.insert(function); });
-  bool found = false;
-  for (std::size_t entry = 0; entry < after.stack.size() && !found; ++entry)
-    second.inner_functions(entry, [&](std::uint64_t function) { found = found || functions.contains(function); });
-  return found;
-}
-
 /// Counts how the facts of two sides agree and contradict, in the stacks that are left over.
 class Comparing {
  public:
   Comparing(Reader& first, Reader& second, const Side& before, const Side& after, const LeftOver& left)
-      : halves_{Half{&first, &before, &left.before, {}}, Half{&second, &after, &left.after, {}}} {
+      : halves_{Half{&first, &before, some_of(before, left.before), {}},
+                Half{&second, &after, some_of(after, left.after), {}}} {
     for (Half& half : halves_) {
-      Reader::Said said(half.left->size());
-      for (const std::uint32_t entry : *half.left) half.reader->read(entry, half.says, everything, &said);
+      Reader::Said said = Reader::nothing_said();
+      for (const std::uint32_t entry : half.left) half.reader->read(entry, half.says, everything, &said);
     }
     constexpr auto kBegins = static_cast<std::size_t>(About::begins);
     lines_ = std::max(lines_of(halves_[0].says[kBegins]), lines_of(halves_[1].says[kBegins]));
@@ -326,11 +279,12 @@ class Comparing {
     observe_facts();
     if (contradicted_.empty()) return observed_;
     // The other side may have the same fact in a stack that both have.
-    const auto wanted = [this, asked = contradicted_](About kind, std::uint64_t about) {
+    const std::unordered_set<std::uint64_t> asked = contradicted_;
+    const auto wanted = [&asked](About kind, std::uint64_t about) {
       return asked.contains(both(about, static_cast<std::uint64_t>(kind)));
     };
     for (Half& half : halves_) {
-      Reader::Said said(half.side->stack.size());
+      Reader::Said said = Reader::nothing_said();
       for (std::size_t entry = 0; entry < half.side->stack.size(); ++entry)
         half.reader->read(entry, half.says, wanted, &said);
     }
@@ -343,9 +297,17 @@ class Comparing {
   struct Half {
     Reader* reader;
     const Side* side;
-    const std::vector<std::uint32_t>* left;
+    std::vector<std::uint32_t> left;
     AllSayings says;
   };
+  /// Of many entries as many as show what all do, the same in whatever order they are.
+  static std::vector<std::uint32_t> some_of(const Side& side, const std::vector<std::uint32_t>& entries) {
+    std::vector<std::uint32_t> out;
+    for (const std::uint32_t entry : entries) {
+      if (side.recorded_identity(entry).low % (1 + entries.size() / kManyStacks) == 0) out.push_back(entry);
+    }
+    return out;
+  }
   static bool everything(About, std::uint64_t) { return true; }
 
   void observe_facts() {
@@ -370,7 +332,7 @@ class Comparing {
     Observed& least = observed_[static_cast<std::size_t>(Evidence::stack)];
     for (Half& half : halves_) {
       Observed own;
-      for (const std::uint32_t entry : *half.left) {
+      for (const std::uint32_t entry : half.left) {
         bool contradicts = false;
         AllSayings none;
         half.reader->read(entry, none, [&](About kind, std::uint64_t about) {
@@ -440,10 +402,12 @@ Estimate estimate(const Side& before, const Side& after, const BuildFacts& facts
   const bool may_a = first.any_counts(), may_b = second.any_counts();
   out.settled = !may_a && !may_b;
   out.is_other_module = differs;
-  if (out.settled || differs || !may_a || !may_b) return out;
-  const bool none_alike = left.before.size() == before.stack.size() && left.after.size() == after.stack.size();
-  out.settled = none_alike && !have_common_functions(first, before, second, after);
-  if (!out.settled) out.observed = Comparing(first, second, before, after, left).observe();
+  if (!may_a || !may_b || differs) return out;
+  out.observed = Comparing(first, second, before, after, left).observe();
+  // Two programs have no stack in common and one function, from which all stacks begin.
+  const Observed& functions = out.observed[static_cast<std::size_t>(Evidence::file_of_function)];
+  out.settled = left.before.size() == before.stack.size() && left.after.size() == after.stack.size() &&
+                functions.agree + functions.contradict <= 1;
   return out;
 }
 

@@ -16,11 +16,6 @@
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kMargin = 0.08;                             // the best counterpart beats the second by this much
-constexpr double kAlikeInNothing = kAlike - kMargin - 0.01;  // a lesser score neither is the best nor comes near it
-constexpr int kRounds = 6;                                   // rounds: each match adds evidence for its neighbours
-constexpr std::ptrdiff_t kNeighbours = 2;                    // callers and callees of a function without a like name
-constexpr std::size_t kMostOfKey = 256;          // functions of a side with one thing in common: the heaviest
 constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
 constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
 
@@ -33,8 +28,7 @@ std::string_view end_of_path(std::string_view path, int parts) {
 /// The part of a function that counts as its name.
 struct Sense {
   std::string_view Function::*text;
-  int file_parts = 0;           ///< of its path, from the end, are part of it
-  bool says_something = false;  ///< short names do not count
+  int file_parts = 0;  ///< of its path, from the end, are part of it
 };
 
 /// Matches functions that alone on their side have a name in the given sense.
@@ -48,7 +42,7 @@ void match_unique(const Code& before, const Code& after, const Sense& sense, Fun
     for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
       const std::string_view text = code.functions[f].*sense.text;
       const bool by_last = sense.text == &Function::last && code.functions[f].is_numbered;
-      if (mapped[f] != kNone || text.empty() || by_last || (sense.says_something && text.size() <= 3)) continue;
+      if (mapped[f] != kNone || text.empty() || by_last) continue;
       const std::string_view file = code.functions[f].file;
       const std::uint64_t of_file = sense.file_parts > 0 ? hash_bytes(end_of_path(file, sense.file_parts)).low : 0;
       Bearers& bearers = all[hash_bytes(text, of_file)];
@@ -64,21 +58,12 @@ void match_unique(const Code& before, const Code& after, const Sense& sense, Fun
   }
 }
 
-bool is_fixed(std::uint32_t neighbour) { return neighbour == kAllocates || neighbour == kRoot; }
-
 using Shares = std::vector<std::pair<std::uint32_t, double>>;
 
 /// Who calls a function and whom it calls, with shares of its bytes; by function.
 struct Neighbours {
   Shares callers, callees;
   double bytes = 0;
-
-  std::ptrdiff_t count() const {
-    const auto of = [](const Shares& edges) {
-      return std::count_if(edges.begin(), edges.end(), [](const auto& edge) { return !is_fixed(edge.first); });
-    };
-    return of(callers) + of(callees);
-  }
 };
 
 std::vector<Neighbours> neighbours_of(const Code& code) {
@@ -135,7 +120,7 @@ struct Known {
 
   Known(const Shares& edges, const std::vector<std::uint32_t>& numbers) {
     for (const auto& [function, share] : edges) {
-      const std::uint32_t number = is_fixed(function) ? function : numbers[function];
+      const std::uint32_t number = function >= kRoot ? function : numbers[function];
       if (number == kNone)
         open += share;
       else
@@ -166,11 +151,10 @@ struct Open {
 
 /// Each two neighbouring letters of the last part of each name.
 std::vector<std::vector<std::uint16_t>> letters_of(const Code& code, const std::vector<std::uint32_t>& mapped) {
-  constexpr std::size_t kMostLetters = 256;
   std::vector<std::vector<std::uint16_t>> out(code.functions.size());
   for (std::size_t f = 0; f < out.size(); ++f) {
     if (mapped[f] != kNone) continue;
-    const std::string_view name = code.functions[f].last.substr(0, kMostLetters);
+    const std::string_view name = code.functions[f].last.substr(0, kMostCompared);
     for (std::size_t i = 0; i + 1 < name.size(); ++i)
       out[f].push_back(static_cast<std::uint16_t>(static_cast<unsigned char>(name[i]) << 8U |
                                                   static_cast<unsigned char>(name[i + 1])));
@@ -204,15 +188,13 @@ class Structure {
 
   /// Compares those that have a caller, a callee, a file or a name in common, and the heaviest of all.
   bool match_round() {
-    std::vector<std::uint32_t> itself(map_.before.size());
-    for (std::uint32_t g = 0; g < itself.size(); ++g) itself[g] = map_.before[g] == kNone ? kNone : g;
-    const std::vector<Open> open_a = open(a_, map_.after, in_a_), open_b = open(b_, itself, in_b_);
+    const std::vector<Open> open_a = open(a_, map_.after, in_a_), open_b = open(b_, map_.itself, in_b_);
     std::unordered_map<std::uint64_t, std::array<std::vector<std::uint32_t>, 2>> having;
     for (const std::vector<Open>* side : {&open_a, &open_b}) {
       for (std::uint32_t i = 0; i < side->size(); ++i) {
         for (const std::uint64_t key : (*side)[i].keys) {
           std::vector<std::uint32_t>& of_key = having[key][side == &open_b ? 1 : 0];
-          if (of_key.size() < kMostOfKey) of_key.push_back(i);
+          if (of_key.size() < kMostCompared) of_key.push_back(i);
         }
       }
     }
@@ -232,9 +214,9 @@ class Structure {
     }
     bool any = false;
     for (std::uint32_t i = 0; i < of_a.size(); ++i) {
-      if (!of_a[i].is_clear(kMargin)) continue;
+      if (!of_a[i].is_clear()) continue;
       const Best& back = of_b[of_a[i].other];
-      if (back.other != i || !back.is_clear(kMargin)) continue;
+      if (back.other != i || !back.is_clear()) continue;
       map_.match(open_a[i].function, open_b[of_a[i].other].function);
       any = true;
     }
@@ -265,7 +247,7 @@ class Structure {
     return out;
   }
 
-  /// How alike two functions are, 0 to 1; 0 for less than kAlikeInNothing.
+  /// How alike two functions are, 0 to 1; 0 for less than matters beside kAlike.
   double score(const Open& of_a, const Open& of_b) const {
     const std::uint32_t f = of_a.function, g = of_b.function;
     const Neighbours &x = in_a_[f], &y = in_b_[g];
@@ -276,12 +258,7 @@ class Structure {
     if (nameless != b_.functions[g].name.empty()) return 0;
     if (nameless) return 0.4 * callers + 0.35 * callees + 0.1 * ratio + (same_file ? 0.15 : 0);
     const double rest = 0.3 * callers + 0.3 * callees + 0.1 * ratio + (same_file ? 0.05 : 0);
-    if (rest + 0.25 < kAlikeInNothing) return 0;
-    const double name = likeness(letters_a_[f], letters_b_[g]);
-    // Another name altogether: only where there is much around it, and all of that the same. A function that came with
-    // one caller and one callee may as well be new, and so may one that allocates for one caller.
-    const bool known = std::min(x.count(), y.count()) >= kNeighbours && std::min(callers, callees) >= 0.7;
-    return name >= 0.3 || known ? rest + 0.25 * name : 0;
+    return rest + 0.25 < kAlike - kClearlyBest ? 0 : rest + 0.25 * likeness(letters_a_[f], letters_b_[g]);
   }
 
   const Code& a_;
@@ -297,15 +274,16 @@ FunctionMap map_functions(const Code& before, const Code& after) {
   FunctionMap map;
   map.after.assign(before.functions.size(), kNone);
   map.before.assign(after.functions.size(), kNone);
+  map.itself = map.before;
   for (const Sense& sense : {Sense{&Function::plain, std::numeric_limits<int>::max()}, Sense{&Function::plain, 1},
-                             Sense{&Function::plain}, Sense{&Function::last, 1}, Sense{&Function::last, 0, true}})
+                             Sense{&Function::plain}, Sense{&Function::last, 1}, Sense{&Function::last}})
     match_unique(before, after, sense, map);
   const auto is_open = [](const std::vector<std::uint32_t>& mapped) {
     return std::find(mapped.begin(), mapped.end(), kNone) != mapped.end();
   };
   if (!is_open(map.after) || !is_open(map.before)) return map;
   Structure structure(before, after, map);
-  for (int round = 0; round < kRounds && structure.match_round(); ++round) {
+  while (structure.match_round()) {  // each match adds evidence for its neighbours
   }
   return map;
 }

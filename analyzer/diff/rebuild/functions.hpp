@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,10 +12,16 @@ namespace snapdiff::diff::rebuild {
 struct FunctionMap {
   std::vector<std::uint32_t> after;   ///< per function of the baseline: its counterpart, kNone without one
   std::vector<std::uint32_t> before;  ///< the other way round
+  std::vector<std::uint32_t> itself;  ///< per function of the current side: its number, kNone without a counterpart
+  /// Per side and function that this side alone has: the function of the current side in whose place it stands, as the
+  /// compiler left its frame out; or kNone. `return rest();` is a jump: of a function that was split, the caller of the
+  /// part that was split off seems to be the function's own caller.
+  std::array<std::vector<std::uint32_t>, 2> stands_in;
 
   void match(std::uint32_t a, std::uint32_t b) {
     after[a] = b;
     before[b] = a;
+    itself[b] = b;
   }
 };
 
@@ -23,5 +30,8 @@ struct FunctionMap {
 /// compared that have a caller, a callee, a file or a name in common, of each of these the heaviest: time grows with
 /// their number.
 FunctionMap map_functions(const Code& before, const Code& after);
+
+/// Fills stands_in.
+void find_stand_ins(const Code& before, const Code& after, FunctionMap& map);
 
 }  // namespace snapdiff::diff::rebuild

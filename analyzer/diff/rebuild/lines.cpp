@@ -18,7 +18,7 @@ using Weights = std::vector<Weight>;
 constexpr Weight kAboutAsGood = 1.2F;                       // an answer that is this near to the best
 constexpr auto kOutOfOrder = static_cast<Weight>(kEnough);  // a line that changed its order
 constexpr std::size_t kMostCells = 4'000'000;
-constexpr auto kBeside = static_cast<Weight>(kSites.beside);
+constexpr auto kBeside = static_cast<Weight>(kMovedAlike);
 constexpr Weight kNever = -1e9F;
 
 using AlignedPair = std::pair<std::uint32_t, std::uint32_t>;  ///< a position before and one after that are the same
@@ -47,7 +47,7 @@ class Alignment {
         const Position &x = a.all[in_a[i]], &y = b.all[in_b[j]];
         calls_[i * m_ + j] = static_cast<Weight>(weight_of_calls(x, y));
         const double objects = weight_of_uses(x.uses, y.uses) + weight_of_sizes(x.sizes, y.sizes);
-        like_[i * m_ + j] = calls_[i * m_ + j] + static_cast<Weight>(objects + (x.lines == y.lines ? kSites.stays : 0));
+        like_[i * m_ + j] = calls_[i * m_ + j] + static_cast<Weight>(objects);
       }
     }
   }
@@ -68,14 +68,14 @@ class Alignment {
       const double in_y = j != y.end() && j->run == run ? (j++)->objects : 0;
       sum += weight_of_number(in_x, in_y);
     }
-    return std::clamp(sum, -kMostOfRuns, kMostOfRuns);
+    return std::clamp(sum, -kEnough, kEnough);
   }
 
   /// The weight of the functions that are called.
   static double weight_of_calls(const Position& x, const Position& y) {
     const double next = overlap(x.next, y.next), deep = overlap(x.deep, y.deep);
     if (next == 0 && deep == 0) return kNever;
-    return kSites.none + kSites.deep * deep + (next == 0 ? 0 : kSites.calls + kSites.next * next);
+    return kSameDeep * deep + (next == 0 ? 0 : kSameCall);
   }
 
   /// The weight of two pairs, by their indices in like_, if both moved by the same number of lines.

@@ -5,12 +5,10 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/diff/rebuild/score.hpp"
+
 namespace snapdiff::diff::rebuild {
 namespace {
-
-constexpr std::size_t kMostUses = 24;       // per position: more show nothing new
-constexpr std::size_t kCallsOfLine = 4;     // found before they are sorted out
-constexpr std::size_t kRunStacks = 16'000;  // of a side: as many show it
 
 using Calls = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  ///< positions, and functions that they call
 
@@ -35,7 +33,7 @@ void share_out(std::vector<std::pair<std::uint32_t, T>> found, std::vector<T>& f
 
 }  // namespace
 
-void Positions::walk_all(const Counterparts& functions, const std::vector<std::uint8_t>& ignored, bool lines_tell) {
+void Positions::walk_all(const Counterparts& functions, bool lines_tell) {
   const Side& side = code_.side();
   const std::size_t entries = side.stack.size();
   std::size_t frames = 0;
@@ -47,7 +45,7 @@ void Positions::walk_all(const Counterparts& functions, const std::vector<std::u
   base_.assign(code_.function.size(), kNone);
   std::vector<FrameId> scratch;
   for (std::size_t entry = 0; entry < entries; ++entry) {
-    folded_.push_back(walk(code_.frames(entry, scratch), functions, ignored, lines_tell) ? 1 : 0);
+    folded_.push_back(walk(code_.frames(entry, scratch), functions, lines_tell) ? 1 : 0);
     end_of_stack_.push_back(stacks_.size());
   }
 }
@@ -64,8 +62,7 @@ std::uint32_t Positions::position_of(const Position& made) {
 
 /// Adds the positions of a stack to `stacks_`. True: it has frames of functions that only this side has. Who
 /// a numbered closure is on the other side its line says: it is no sign of new code.
-bool Positions::walk(std::span<const FrameId> frames, const Counterparts& functions,
-                     const std::vector<std::uint8_t>& ignored, bool lines_tell) {
+bool Positions::walk(std::span<const FrameId> frames, const Counterparts& functions, bool lines_tell) {
   const std::size_t begin = stacks_.size();
   std::size_t numbered = 0, others = 0;  // frames of functions that only this side has
   Position current;
@@ -77,7 +74,7 @@ bool Positions::walk(std::span<const FrameId> frames, const Counterparts& functi
   };
   const auto fill = [&] {
     if (!current.lines.empty()) return;
-    current.lines.push_back(ignored[current.function] != 0 ? 0 : code_.line[index_of(current.frame)]);
+    current.lines.push_back(code_.line[index_of(current.frame)]);
     current.key = mix64(std::uint64_t{current.function} << 32U | static_cast<std::uint32_t>(current.lines.front())) ^
                   (current.stands_in ? 1U : 0U);
   };
@@ -122,7 +119,7 @@ bool Positions::walk(std::span<const FrameId> frames, const Counterparts& functi
 
 void Positions::find_runs(std::size_t entries, const std::vector<std::uint64_t>& names) {
   std::uint64_t bits = 0;  // of many stacks those whose run has none of them: the same ones on both sides
-  while (entries / (bits + 1) > kRunStacks) bits = 2 * bits + 1;
+  while (entries / (bits + 1) > kManyStacks) bits = 2 * bits + 1;
   for (std::size_t entry = 0; entry < end_of_stack_.size(); ++entry) {
     std::uint64_t run = 0;
     for (const std::uint32_t position : stack(entry)) run = mix64(run ^ (names[function_[position]] + 1));
@@ -134,7 +131,7 @@ void Positions::gather(const std::vector<std::uint64_t>& both) {
   const Side& side = code_.side();
   Calls next, deep;
   std::vector<std::uint32_t> last_next(all.size(), kNone), last_deep(last_next), last_below(last_next);
-  for (Calls* found : {&next, &deep}) found->reserve(kCallsOfLine * all.size());
+  for (Calls* found : {&next, &deep}) found->reserve(all.size());
   const auto add = [](Calls& found, std::vector<std::uint32_t>& last, std::uint32_t position, std::uint32_t callee) {
     if (std::exchange(last[position], callee) == callee) return;
     if (found.size() == found.capacity()) {
@@ -182,7 +179,7 @@ void Positions::gather(const std::vector<std::uint64_t>& both) {
     for (const Use use : mine) {
       if (kept > 0 && mine[kept - 1].run == use.run) {
         mine[kept - 1].objects += use.objects;
-      } else if (kept < kMostUses) {
+      } else {
         mine[kept++] = use;
       }
     }

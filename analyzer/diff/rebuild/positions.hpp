@@ -30,7 +30,7 @@ struct Position {
   std::span<const std::uint32_t> next;  ///< functions that are called from here; none where no stack goes through it
   std::span<const std::uint32_t> deep;  ///< these and what they call; of a part of the stacks
   std::span<const std::int64_t> sizes;  ///< mean sizes of objects that are allocated here
-  std::span<const Use> uses;            ///< by run that both sides have, of many those of least hash
+  std::span<const Use> uses;            ///< by run that both sides have
 };
 
 /// For each function of a side what stands for it.
@@ -46,10 +46,9 @@ class Positions {
 
   std::vector<Position> all;
 
-  /// Fills `all` and the stacks. `ignored`: per function of the current side 1 where its lines say nothing, as one side
-  /// knows none. `lines_tell`: as Code::lines_tell() of both sides; if not, functions that this side alone has are left
-  /// out.
-  void walk_all(const Counterparts& functions, const std::vector<std::uint8_t>& ignored, bool lines_tell);
+  /// Fills `all` and the stacks. `lines_tell`: as Code::lines_tell() of both sides; if not, functions that this side
+  /// alone has are left out.
+  void walk_all(const Counterparts& functions, bool lines_tell);
 
   /// Fills runs(): per stack the hash of its run of `names`, what stands for each function of the current side. Of many
   /// stacks, `entries` the most of both sides, the same part of both is looked at; 0 for the others.
@@ -76,8 +75,7 @@ class Positions {
   const Code& code() const { return code_; }
 
  private:
-  bool walk(std::span<const FrameId> frames, const Counterparts& functions, const std::vector<std::uint8_t>& ignored,
-            bool lines_tell);
+  bool walk(std::span<const FrameId> frames, const Counterparts& functions, bool lines_tell);
   std::uint32_t position_of(const Position& made);
 
   const Code& code_;

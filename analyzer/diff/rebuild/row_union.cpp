@@ -12,7 +12,7 @@ std::uint32_t RowUnion::find(std::uint32_t unit) const {
   return unit;
 }
 
-void RowUnion::join(std::uint32_t a, std::uint32_t b, MatchTier tier) {
+bool RowUnion::join(std::uint32_t a, std::uint32_t b, MatchTier tier) {
   if (c_.row_of_unit.empty()) {
     c_.row_of_unit.resize(c_.unit_count());
     for (std::size_t u = 0; u < c_.unit_count(); ++u) c_.row_of_unit[u] = static_cast<std::uint32_t>(u);
@@ -20,6 +20,7 @@ void RowUnion::join(std::uint32_t a, std::uint32_t b, MatchTier tier) {
   }
   a = find(a);
   b = find(b);
+  if (a == b) return false;
   const std::uint32_t row = std::min(a, b);
   for (const std::uint32_t other : {a, b}) {
     if (c_.coarse_tier[other] == MatchTier::none) continue;
@@ -27,6 +28,7 @@ void RowUnion::join(std::uint32_t a, std::uint32_t b, MatchTier tier) {
   }
   c_.row_of_unit[std::max(a, b)] = row;
   c_.coarse_tier[row] = tier;
+  return true;
 }
 
 void RowUnion::flatten() {

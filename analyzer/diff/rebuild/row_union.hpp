@@ -12,7 +12,8 @@ class RowUnion {
   explicit RowUnion(Comparison& c) : c_(c) {}
 
   std::uint32_t find(std::uint32_t unit) const;
-  void join(std::uint32_t a, std::uint32_t b, MatchTier tier);
+  /// False: they were one row before, and nothing changes.
+  bool join(std::uint32_t a, std::uint32_t b, MatchTier tier);
 
   /// Lets each row be stood for by its newest unit, of these the largest, whatever came first.
   void flatten();

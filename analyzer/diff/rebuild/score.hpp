@@ -10,7 +10,10 @@ namespace snapdiff::diff::rebuild {
 
 inline constexpr double kEnough = 6;              ///< nats: of e^6 = 400 such answers one is wrong
 inline constexpr double kAlike = 0.6;             ///< least similarity, 0 to 1, of two functions and of two stacks
-inline constexpr std::size_t kMostCompared = 96;  ///< that are compared each with each: the heaviest
+inline constexpr double kClearlyBest = 0.04;      ///< by which the best counterpart beats the second
+inline constexpr std::size_t kMostCompared = 64;  ///< that are compared each with each: the heaviest
+
+inline constexpr std::size_t kManyStacks = 8192;  ///< of a side: as many show what all show
 
 /// The best counterpart, by its similarity, and how much better it is than the best one of another row.
 struct Best {
@@ -24,18 +27,15 @@ struct Best {
     row = its_row;
     other = candidate;
   }
-  bool is_clear(double margin) const { return score >= kAlike && score - second >= margin; }
+  bool is_clear() const { return score >= kAlike && score - second >= kClearlyBest; }
 };
 
 /// Bytes and objects that one side holds in a row; 0 where the side does not have the row.
 struct Held {
   double bytes = 0, objects = 0;
-  std::uint32_t stacks = 0;
 
   bool any() const { return objects > 0; }
-  Held operator+(const Held& other) const {
-    return {bytes + other.bytes, objects + other.objects, stacks + other.stacks};
-  }
+  Held operator+(const Held& other) const { return {bytes + other.bytes, objects + other.objects}; }
 };
 
 /// How much it says for one site that one build held the one and the next build the other: the logarithm of how many
@@ -49,15 +49,8 @@ double weight_of_number(double before, double after);
 double weight_of_sizes(std::span<const std::int64_t> before, std::span<const std::int64_t> after);
 
 /// How much it says for two lines of one function that they are the same, beside their objects.
-struct SiteWeights {
-  double none;    ///< two lines
-  double calls;   ///< that call a function in common
-  double next;    ///< times the share of the functions that they call
-  double deep;    ///< the same, with what these call
-  double stays;   ///< an equal line
-  double beside;  ///< two neighbouring pairs that moved by as many lines
-};
-inline constexpr SiteWeights kSites{1.6, 2.4, 2.4, 1.2, 1, 1.6};
-inline constexpr double kMostOfRuns = 8;  ///< nats: more runs of functions say no more
+inline constexpr double kSameCall = 4.8;    ///< that they call a function in common
+inline constexpr double kSameDeep = 2.4;    ///< times the share of the functions that they, and what they call, call
+inline constexpr double kMovedAlike = 1.6;  ///< that they moved by as many lines as the pair before
 
 }  // namespace snapdiff::diff::rebuild

@@ -1,20 +1,18 @@
-#include "analyzer/diff/rebuild/stand_ins.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzer/base/parallel.hpp"
+#include "analyzer/diff/rebuild/functions.hpp"
+#include "analyzer/diff/rebuild/score.hpp"
 #include "snapdiff/hash.hpp"
 
 namespace snapdiff::diff::rebuild {
 namespace {
 
-constexpr double kMostPlaces =
-    0.75;                      // of the places of a function another one has; a second one has fewer than of these
-constexpr double kKept = 0.5;  // of a vote: a place where it stands as before, maybe with a new site
-constexpr std::size_t kMostInPlace = 16;  // functions in one place: more say nothing
+constexpr double kMostPlaces = 0.75;  // of the places of a function another one has
 constexpr std::uint32_t kCallsNothing = kNone - 1;
 
 /// The function above and the one below, as functions of the current side.
@@ -38,42 +36,19 @@ void each_frame(const Code& code, const std::vector<std::uint32_t>& numbers, Vis
   }
 }
 
-/// How many lines of some functions call which function. Most frames repeat one of the last thousands.
-class LinesOf {
- public:
-  LinesOf(const Code& code, const std::vector<std::uint32_t>& numbers, const std::set<std::uint32_t>& functions) {
-    std::vector<std::uint8_t> wanted(functions.empty() ? 0 : *functions.rbegin() + 1);
-    for (const std::uint32_t function : functions) wanted[function] = 1;
-    constexpr std::size_t kRecent = 4096;
-    std::vector<std::pair<Place, std::int32_t>> recent(kRecent, {{kNone, kNone}, 0});
-    each_frame(code, numbers, [&](std::uint32_t, std::uint32_t number, std::int32_t line, const Place& place) {
-      if (number >= wanted.size() || wanted[number] == 0) return;
-      const std::pair<Place, std::int32_t> call{{number, place.second}, line};
-      const std::uint64_t hash =
-          mix64((std::uint64_t{number} << 32U | place.second) ^ static_cast<std::uint32_t>(line));
-      if (std::exchange(recent[hash % kRecent], call) != call) found_[call.first].insert(line);
-    });
-  }
-  std::size_t count(std::uint32_t function, std::uint32_t callee) const {
-    const auto found = found_.find({function, callee});
-    return found == found_.end() ? 0 : found->second.size();
-  }
-
- private:
-  std::map<Place, std::set<std::int32_t>> found_;
-};
-
-/// The one that most places have, kNone where nearly as many have a second one.
-std::uint32_t elected(const std::map<std::uint32_t, double>& votes, std::size_t places) {
-  double best = 0, second = 0;
-  std::uint32_t out = kNone;
-  for (const auto& [function, count] : votes) {
-    second = std::max(second, std::min(best, count));
-    if (count <= best) continue;
-    best = count;
-    out = function;
-  }
-  return best >= kMostPlaces * static_cast<double>(places) && second <= kMostPlaces * best ? out : kNone;
+/// How many lines of some functions call which function.
+std::map<Place, std::size_t> lines_of(const Code& code, const std::vector<std::uint32_t>& numbers,
+                                      const std::set<std::uint32_t>& functions) {
+  std::map<Place, std::size_t> out;
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<std::uint64_t> recent(1U << 12U);  // most frames repeat one of the last thousands
+  each_frame(code, numbers, [&](std::uint32_t, std::uint32_t number, std::int32_t line, const Place& place) {
+    const std::uint64_t of_line = mix64(std::uint64_t{number} << 32U | static_cast<std::uint32_t>(line));
+    const std::uint64_t call = mix64(of_line + place.second);
+    if (std::exchange(recent[call % recent.size()], call) == call || !functions.contains(number)) return;
+    if (seen.insert(call).second) ++out[{number, place.second}];
+  });
+  return out;
 }
 
 /// `code` has the functions that are looked for, `other` has others in their places.
@@ -92,37 +67,39 @@ std::vector<std::uint32_t> find_for(const Code& code, const std::vector<std::uin
   each_frame(other, other_numbers, [&](std::uint32_t, std::uint32_t number, std::int32_t, const Place& place) {
     if (number == kNone || number == place.first || number == place.second || !callers.contains(place.first)) return;
     const auto of_place = there.find(place);
-    if (of_place == there.end() || of_place->second.size() >= kMostInPlace) return;
+    if (of_place == there.end() || of_place->second.size() >= kMostCompared) return;
     of_place->second.insert(number);
     candidates.insert(number);
   });
   if (candidates.empty()) return out;
-  const LinesOf lines_here(code, numbers, candidates), lines_there(other, other_numbers, candidates);
+  std::map<Place, std::size_t> lines_here = lines_of(code, numbers, candidates);
+  std::map<Place, std::size_t> lines_there = lines_of(other, other_numbers, candidates);
   for (const auto& [function, places] : unknown) {
     // Who allocates for one caller is anybody.
     if (places.size() == 1 && places.begin()->second == kCallsNothing) continue;
     std::map<std::uint32_t, double> votes;
     for (const Place& place : places) {
-      // A function of which another one took a part over has fewer lines left that call the same.
+      // A function of which another one took a part over has fewer lines left that call the same, or a new site there.
       for (const std::uint32_t f : there[place])
-        votes[f] += lines_here.count(f, place.second) < lines_there.count(f, place.second) ? 1 : kKept;
+        votes[f] += lines_here[{f, place.second}] < lines_there[{f, place.second}] ? 1 : 0.5;
     }
-    out[function] = elected(votes, places.size());
+    double most = 0;
+    for (const auto& [f, count] : votes) {
+      if (count >= most) out[function] = count > most ? f : kNone;
+      most = std::max(most, count);
+    }
+    if (most < kMostPlaces * static_cast<double>(places.size())) out[function] = kNone;
   }
   return out;
 }
 
 }  // namespace
 
-StandIns find_stand_ins(const Code& before, const Code& after, const FunctionMap& map) {
-  std::vector<std::uint32_t> itself(map.before.size());
-  for (std::uint32_t f = 0; f < itself.size(); ++f) itself[f] = map.before[f] == kNone ? kNone : f;
-  StandIns out;
+void find_stand_ins(const Code& before, const Code& after, FunctionMap& map) {
   for_each_parallel(2, before.side().stack.size() + after.side().stack.size(), [&](std::size_t side) {
-    side == 0 ? out.before = find_for(before, map.after, after, itself)
-              : out.after = find_for(after, itself, before, map.after);
+    map.stands_in[side] =
+        side == 0 ? find_for(before, map.after, after, map.itself) : find_for(after, map.itself, before, map.after);
   });
-  return out;
 }
 
 }  // namespace snapdiff::diff::rebuild

@@ -48,17 +48,14 @@ struct Builds {
 /// The lines of `run` in two builds.
 struct Sites : Builds {
   Sites(std::string_view before, std::string_view after) : Builds(before, after) {
-    std::vector<std::uint32_t> itself;
-    for (std::uint32_t f = 0; f < b.functions.size(); ++f) itself.push_back(map.before[f] == kNone ? kNone : f);
-    const std::vector<std::uint32_t> none_a(a.functions.size(), kNone), none_b(itself.size(), kNone);
-    const std::vector<std::uint8_t> ignored(itself.size(), 0);
-    in_a.walk_all({map.after, none_a}, ignored, true);
-    in_b.walk_all({itself, none_b}, ignored, true);
+    const std::vector<std::uint32_t> none_a(a.functions.size(), kNone), none_b(b.functions.size(), kNone);
+    in_a.walk_all({map.after, none_a}, true);
+    in_b.walk_all({map.itself, none_b}, true);
     for (Positions* positions : {&in_a, &in_b}) {
-      positions->find_runs(3, std::vector<std::uint64_t>(itself.size(), 1));
+      positions->find_runs(3, std::vector<std::uint64_t>(b.functions.size(), 1));
       positions->gather({});
     }
-    lines = map_lines(in_a, in_b, itself.size());
+    lines = map_lines(in_a, in_b, b.functions.size());
   }
   /// The line of `run` now that was the line `before`; 0 without one.
   std::int32_t line_of(std::int32_t before) const {
@@ -80,20 +77,20 @@ struct Sites : Builds {
 
 TEST_CASE("score: objects of one size and number speak for one site, others against it") {
   const auto weight = [](double size, double number) {
-    return weight_of_objects({1000, 10, 1}, {size * number, number, 1}, false);
+    return weight_of_objects({1000, 10}, {size * number, number}, false);
   };
   CHECK(weight(100, 10) > 3);
   CHECK(weight(120, 10) > 0);
   CHECK(weight(120, 10) < weight(100, 10));
   CHECK(weight(700, 10) < 0);
   CHECK(weight(700, 90) < weight(700, 10));
-  CHECK(weight_of_objects({}, {500, 5, 1}, false) == 0);
-  CHECK(weight_of_objects({1000, 10, 1}, {7000, 10, 1}, true) > weight(700, 10));  // of several sites: no size speaks
+  CHECK(weight_of_objects({}, {500, 5}, false) == 0);
+  CHECK(weight_of_objects({1000, 10}, {7000, 10}, true) > weight(700, 10));  // of several sites: no size speaks
 }
 
 TEST_CASE("score: the same whichever build is the older one") {
   for (const double number : {1.0, 9.0, 11.0, 40.0}) {
-    const diff::rebuild::Held x{1000, 10, 1}, y{number * 130, number, 1};
+    const diff::rebuild::Held x{1000, 10}, y{number * 130, number};
     CHECK(weight_of_objects(x, y, false) == weight_of_objects(y, x, false));
   }
 }
