@@ -80,13 +80,17 @@ constexpr Word kWords[] = {
      kCount, kAlone},
 };
 
-constexpr std::string_view kOthers =
-    "delta diff change changed avg average mean median increase increased growth grew limit min minimum leaked before "
-    "after expected threshold ";
-constexpr std::string_view kMemoryWords =
-    "memory mem heap rss vms uss pss ram vram swap alloc malloc gpu allocated reserved cached resident freed leaked "
-    "mapped committed footprint ";
-constexpr std::string_view kShares = "ratio percent pct perc rate time fraction id speed ";
+constexpr std::array<std::string_view, 20> kOthers = {
+    "delta",  "diff", "change", "changed", "avg",     "average", "mean",   "median", "increase", "increased",
+    "growth", "grew", "limit",  "min",     "minimum", "leaked",  "before", "after",  "expected", "threshold"};
+
+constexpr std::array<std::string_view, 22> kMemoryWords = {
+    "memory",   "mem",   "heap",   "rss",    "vms",       "uss",       "pss",      "ram",
+    "vram",     "swap",  "alloc",  "malloc", "gpu",       "allocated", "reserved", "cached",
+    "resident", "freed", "leaked", "mapped", "committed", "footprint"};
+
+constexpr std::array<std::string_view, 9> kShares = {"ratio", "percent",  "pct", "perc", "rate",
+                                                     "time",  "fraction", "id",  "speed"};
 
 template <class Visit>
 void each_word(std::string_view words, Visit visit) {
@@ -97,9 +101,11 @@ void each_word(std::string_view words, Visit visit) {
   }
 }
 
-bool any_word_of(std::string_view words, std::string_view list) {
+template <class List>
+bool any_word_of(std::string_view words, const List& list) {
   bool found = false;
-  each_word(words, [&](std::string_view word) { found = found || is_one_of(word, list); });
+  each_word(words,
+            [&](std::string_view word) { found = found || std::find(list.begin(), list.end(), word) != list.end(); });
   return found;
 }
 
@@ -135,7 +141,7 @@ const Word* find_word(std::string_view words) {
     if (n < count) {
       const std::size_t before = begins[static_cast<std::size_t>(n)];
       const std::string_view word = words.substr(before, begin - before - 1);
-      if (is_one_of(word, kOthers)) return nullptr;
+      if (std::find(kOthers.begin(), kOthers.end(), word) != kOthers.end()) return nullptr;
     }
     return found->second;
   }
@@ -163,8 +169,8 @@ std::string words_of(std::string_view text) {
 bool has_memory_word(std::string_view words) { return any_word_of(words, kMemoryWords); }
 
 bool is_other_measure(std::string_view words) {
-  const bool is_leak =
-      any_word_of(words, "leaked ");  // a total that leaked is a level; only its share of a line is not
+  bool is_leak = false;  // a total that leaked is a level; only its share of a line is not
+  each_word(words, [&](std::string_view word) { is_leak = is_leak || word == "leaked"; });
   return any_word_of(words, kShares) || (!is_leak && any_word_of(words, kOthers));
 }
 
