@@ -26,8 +26,8 @@ struct ColumnWord {
   std::size_t metric;
 };
 /// Sources: procps src/ps/output.c and src/top/top.c; sysstat pidstat.c.
-constexpr ColumnWord kColumnWords[] = {{"RSS", 0},  {"RES", 0},   {"rss", 0}, {"RSZ", 0}, {"VSZ", 1}, {"VSS", 1},
-                                       {"VIRT", 1}, {"VSIZE", 1}, {"vsz", 1}, {"SHR", 2}, {"SWAP", 3}};
+constexpr ColumnWord kColumnWords[] = {{"RSS", 0},  {"RES", 0},   {"rss", 0}, {"RSZ", 0}, {"VSZ", 1},  {"VSS", 1},
+                                       {"VIRT", 1}, {"VSIZE", 1}, {"vsz", 1}, {"SHR", 2}, {"SWAP", 3}, {"Swap", 3}};
 
 /// "19308", "1.2g", "345Mi", "12.5MiB"; `unit` where no suffix stands.
 std::optional<text::Quantity> size_of(std::string_view cell, std::uint64_t unit) {
@@ -65,13 +65,17 @@ class Heading {
     out.columns_ = words.size();
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] == "PID" || words[i] == "pid") out.pid_ = i;
-      if (text::is_one_of(words[i], kNameWords) && i + 1 == words.size()) out.name_ = i;
+      // A command may hold blanks: it is the last column, or stands in front of numbers (smem).
+      if (text::is_one_of(words[i], kNameWords) && (i + 1 == words.size() || is_there("PSS"))) out.name_ = i;
       for (const ColumnWord& known : kColumnWords) {
         if (words[i] == known.word && out.metric_column_[known.metric] == kNone) out.metric_column_[known.metric] = i;
       }
     }
     if (!out.has(0) || (out.pid_ == kNone && out.name_ == kNone)) return std::nullopt;
-    out.tool_ = is_there("VIRT") || is_there("TIME+") ? "top" : is_there("majflt/s") ? "pidstat" : "ps";
+    out.tool_ = is_there("VIRT") || is_there("TIME+") ? "top"
+                : is_there("majflt/s")                ? "pidstat"
+                : is_there("PSS")                     ? "smem"
+                                                      : "ps";
     return out;
   }
 
@@ -91,7 +95,17 @@ class Heading {
       cells.push_back(at.token());
     if (has_rest) {
       if (cells.size() != name_ || at.at_end()) return std::nullopt;
-      out.name = name_of(text::trim(at.rest()));
+      std::string_view rest = text::trim(at.rest());
+      std::vector<std::string_view> behind(columns_ - 1 - name_);
+      for (std::size_t i = behind.size(); i-- > 0;) {
+        const std::size_t blank = rest.find_last_of(" \t");
+        if (blank == kNone) return std::nullopt;
+        behind[i] = rest.substr(blank + 1);
+        rest = text::trim(rest.substr(0, blank));
+      }
+      out.name = name_of(rest);
+      cells.push_back(rest);
+      cells.insert(cells.end(), behind.begin(), behind.end());
     } else if (cells.size() != columns_) {
       return std::nullopt;
     }
@@ -191,7 +205,7 @@ std::optional<text::Quantity> mebibytes(Cursor& at) {
 }
 
 /// Lines about the whole machine, or about one process without a name: free, top's summary, nvidia-smi,
-/// psrecord, jstat -gc.
+/// psrecord, jstat -gc, vmstat.
 class MachineLines {
  public:
   /// Counters and rows of a line. Both are empty for a line of another tool.
@@ -225,34 +239,40 @@ class MachineLines {
     }
     if (text.starts_with('|') || text.starts_with('+')) return gpu_line(text);
     const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-    if (has("EU") && has("OC") && has("OU")) {
-      jvm_columns_.assign(words.begin(), words.end());
-      return {.tool = "jstat", .is_heading = true};
+    const bool is_jvm = has("EU") && has("OC") && has("OU");
+    if (is_jvm || (has("swpd") && has("buff") && has("cache"))) {
+      columns_.assign(words.begin(), words.end());
+      parts_ = is_jvm ? std::span<const Part>(kJvmParts) : kMachineParts;
+      return {.tool = is_jvm ? "jstat" : "vmstat", .is_heading = true};
     }
-    if (!words.empty() && words.size() == jvm_columns_.size()) {
-      if (Found out = jvm_line(words); !out.counters.empty()) return out;
+    if (!words.empty() && words.size() == columns_.size()) {
+      if (Found out = line_of_columns(words); !out.counters.empty()) return out;
     }
     return free_line(text, words);
   }
 
  private:
-  /// " S0C    S1C    S0U    S1U      EC       EU        OC         OU       MC     MU    CCSC   CCSU   YGC     YGCT
-  /// ..." and a line of numbers for each moment: capacity and use of both survivor spaces, eden, old space and
-  /// metaspace, in KiB.
-  Found jvm_line(const std::vector<std::string_view>& words) {
-    struct Part {
-      std::string_view column, counter;
-    };
-    constexpr Part kParts[] = {{"S0C", "heap_committed"},     {"S1C", "heap_committed"}, {"EC", "heap_committed"},
-                               {"OC", "heap_committed"},      {"S0U", "heap_used"},      {"S1U", "heap_used"},
-                               {"EU", "heap_used"},           {"OU", "heap_used"},       {"OU", "old_space_used"},
-                               {"MC", "metaspace_committed"}, {"MU", "metaspace_used"},  {"PC", "permanent_committed"},
-                               {"PU", "permanent_used"}};
+  /// A column and the counter that it is added to.
+  struct Part {
+    std::string_view column, counter;
+  };
+  /// Of `jstat -gc`: capacity and use of both survivor spaces, eden, old space and metaspace, in KiB.
+  static constexpr Part kJvmParts[] = {
+      {"S0C", "heap_committed"}, {"S1C", "heap_committed"},     {"EC", "heap_committed"}, {"OC", "heap_committed"},
+      {"S0U", "heap_used"},      {"S1U", "heap_used"},          {"EU", "heap_used"},      {"OU", "heap_used"},
+      {"OU", "old_space_used"},  {"MC", "metaspace_committed"}, {"MU", "metaspace_used"}, {"PC", "permanent_committed"},
+      {"PU", "permanent_used"}};
+  /// Of `vmstat`, in KiB: -S, which changes that, leaves no trace in its output.
+  static constexpr Part kMachineParts[] = {
+      {"swpd", "swap.used"}, {"free", "mem.free"}, {"buff", "mem.buffers"}, {"cache", "mem.cache"}};
+
+  /// A line of numbers below the heading of columns_.
+  Found line_of_columns(const std::vector<std::string_view>& words) {
     Found out;
-    for (const Part& part : kParts) {
-      const auto column = std::find(jvm_columns_.begin(), jvm_columns_.end(), part.column);
-      if (column == jvm_columns_.end()) continue;
-      const std::string_view word = words[static_cast<std::size_t>(column - jvm_columns_.begin())];
+    for (const Part& part : parts_) {
+      const auto column = std::find(columns_.begin(), columns_.end(), part.column);
+      if (column == columns_.end()) continue;
+      const std::string_view word = words[static_cast<std::size_t>(column - columns_.begin())];
       if (word == "-") continue;  // a collector without that space
       std::size_t end = 0;
       const auto number = decimal_of(word, end);
@@ -269,7 +289,7 @@ class MachineLines {
         sum->half_unit += value->half_unit;
       }
     }
-    out.tool = "jstat";
+    out.tool = parts_.data() == kJvmParts ? "jstat" : "vmstat";
     return out;
   }
 
@@ -377,7 +397,8 @@ class MachineLines {
     return out;
   }
 
-  std::vector<std::string> free_columns_, jvm_columns_;
+  std::vector<std::string> free_columns_, columns_;
+  std::span<const Part> parts_;
   bool in_gpu_table_ = false, in_record_ = false, has_unit_ = true;
   std::string gpu_;  // of the row above
 };
@@ -387,7 +408,7 @@ class TableLog final : public text::ReportLog {
   TableLog(Input& in, SnapshotSink& out)
       : ReportLog(in, out,
                   "no table: the input ends, expected one of ps, top, pidstat, docker stats, kubectl top, "
-                  "nvidia-smi, free, psrecord or jstat -gc") {}
+                  "nvidia-smi, free, psrecord, jstat -gc or vmstat") {}
 
  private:
   void handle(std::string_view line) override {
@@ -403,7 +424,7 @@ class TableLog final : public text::ReportLog {
     }
     MachineLines::Found found = machine_.read(line);
     if (found.is_heading) {
-      // nvidia-smi begins a report with it, free and jstat repeat it.
+      // nvidia-smi begins a report with it, free, jstat and vmstat repeat it.
       if (found.tool == "nvidia-smi" || counters_.contains("mem.total")) close();
       heading_.reset();
       tool_ = found.tool;
@@ -512,7 +533,8 @@ Match sniff_table(std::string_view head) {
 
 constexpr Format kProcessTable{
     .info = {"process-table",
-             "memory by process: ps, top, pidstat -r, docker stats, kubectl top, nvidia-smi, free, psrecord, jstat -gc",
+             "memory by process: ps, top, pidstat -r, docker stats, kubectl top, nvidia-smi, free, vmstat, psrecord, "
+             "jstat -gc",
              "*.txt, *.log", "pids, users, processor time, power; times of day without a date"},
     .sniff = sniff_table,
     .decode = text::read_log<TableLog>,

@@ -72,6 +72,24 @@ TEST_CASE("process-table: psrecord, nvidia-smi, docker stats and kubectl top") {
   CHECK(rows(pods).at("shop/db-0 {type=shop/db-0}") == std::to_string(1024 * kMiB) + " 1");
 }
 
+TEST_CASE("process-table: vmstat is a series of counters, smem has its command in front of numbers") {
+  const std::string heading =
+      "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
+      " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+  const std::string row = " 1  0      4 812345  12345 456789    0    0     1     2   50   60  1  1 98  0  0\n";
+  const std::vector<Snapshot> s = read_ok(table(), heading + row + heading + row);
+  REQUIRE(s.size() == 2);
+  CHECK(counter(s[1], "mem.free") == 812345 * 1024);
+  CHECK(counter(s[1], "mem.cache") == 456789 * 1024);
+  CHECK(counter(s[1], "swap.used") == 4 * 1024);
+  const std::vector<Snapshot> one =
+      read_ok(table(),
+              "  PID User     Command                         Swap      USS      PSS      RSS\n"
+              " 1234 app      python worker.py  -n 3             8   120345   123456   130000\n");
+  REQUIRE(one.size() == 1);
+  CHECK(rows(one[0]).at("python worker.py  -n 3 {type=python worker.py  -n 3}").starts_with("133120000 "));
+}
+
 TEST_CASE("process-table: jstat -gc adds the spaces of a heap up, and repeats its heading") {
   const std::vector<Snapshot> s = read_data("process_table/jstat-gc.txt");
   REQUIRE(s.size() == 14);
