@@ -65,7 +65,7 @@ class Heading {
     out.columns_ = words.size();
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] == "PID" || words[i] == "pid") out.pid_ = i;
-      // A command may hold blanks: it is the last column, or stands in front of numbers (smem).
+      // A command may hold blanks: it is the last column; that of smem has numbers behind it.
       if (text::is_one_of(words[i], kNameWords) && (i + 1 == words.size() || is_there("PSS"))) out.name_ = i;
       for (const ColumnWord& known : kColumnWords) {
         if (words[i] == known.word && out.metric_column_[known.metric] == kNone) out.metric_column_[known.metric] = i;

@@ -300,7 +300,7 @@ class Comparing {
     std::vector<std::uint32_t> left;
     AllSayings says;
   };
-  /// Of many entries as many as show what all do, the same in whatever order they are.
+  /// Where there are many entries, a sample by their identity: the order of the entries does not matter.
   static std::vector<std::uint32_t> some_of(const Side& side, const std::vector<std::uint32_t>& entries) {
     std::vector<std::uint32_t> out;
     for (const std::uint32_t entry : entries) {
