@@ -12,27 +12,81 @@
 namespace snapdiff::formats {
 namespace {
 
-template <class... Formats>
-constexpr std::array<const Format*, sizeof...(Formats)> in_order(const Formats*... formats) {
-  return {formats...};
-}
-
-/// By folder, as all_formats.hpp declares them.
-constexpr auto kFormats = in_order(
-    &kPprof, &kOtlp, &kGperftools, &kJemalloc, &kGoText, &kGoHeapDump, &kJavaHeapz, &kSymbolized, &kTorchCuda,
-    &kTorchHtml, &kTorchJson, &kTorchTimeline, &kTorchProfile, &kTrackerLines, &kHeaptrack, &kHeaptrackPrint, &kMassif,
-    &kMsPrint, &kDhat, &kTracemalloc, &kTracemallocText, &kMetricLog, &kMemcheck, &kLeakSanitizer, &kLeakListing,
-    &kUmdh, &kJvmHistogram, &kObjgraphText, &kCountLines, &kGuppy, &kPympler, &kDotnetHeap, &kBccMemleak,
-    &kJemallocStats, &kPostgresContexts, &kTensorflowBfc, &kMemray, &kMemrayCsv, &kMemrayGprof2dot, &kMemraySpeedscope,
-    &kMemrayStats, &kMemrayHtml, &kV8, &kV8HeapProfile, &kFoldedStacks, &kPprofText, &kGoroutineDump, &kRubyHeap, &kJsc,
-    &kScalene, &kHprof, &kJfr, &kObjgraphDot, &kMimallocStats, &kProcSmaps, &kProcMemory, &kKernelOom, &kAndroidMemory,
-    &kProcessTable, &kPrometheus, &kErlangMemory, &kErlangCrashDump, &kNodeReport, &kGhcHeap, &kJvmNativeMemory,
-    &kJvmMemoryState, &kJvmClassLoaders, &kMallocTotals, &kPythonMalloc, &kRustTotals);
+constexpr const Format* kFormats[] = {&kPprof,
+                                      &kOtlp,
+                                      &kGperftools,
+                                      &kJemalloc,
+                                      &kGoText,
+                                      &kGoHeapDump,
+                                      &kJavaHeapz,
+                                      &kSymbolized,
+                                      &kTorchCuda,
+                                      &kTorchHtml,
+                                      &kTorchJson,
+                                      &kTorchTimeline,
+                                      &kTorchProfile,
+                                      &kTrackerLines,
+                                      &kHeaptrack,
+                                      &kHeaptrackPrint,
+                                      &kMassif,
+                                      &kMsPrint,
+                                      &kDhat,
+                                      &kTracemalloc,
+                                      &kTracemallocText,
+                                      &kMetricLog,
+                                      &kMemcheck,
+                                      &kLeakSanitizer,
+                                      &kLeakListing,
+                                      &kUmdh,
+                                      &kJvmHistogram,
+                                      &kObjgraphText,
+                                      &kCountLines,
+                                      &kGuppy,
+                                      &kPympler,
+                                      &kDotnetHeap,
+                                      &kBccMemleak,
+                                      &kJemallocStats,
+                                      &kPostgresContexts,
+                                      &kTensorflowBfc,
+                                      &kMemray,
+                                      &kMemrayCsv,
+                                      &kMemrayGprof2dot,
+                                      &kMemraySpeedscope,
+                                      &kMemrayStats,
+                                      &kMemrayHtml,
+                                      &kV8,
+                                      &kV8HeapProfile,
+                                      &kFoldedStacks,
+                                      &kPprofText,
+                                      &kGoroutineDump,
+                                      &kRubyHeap,
+                                      &kJsc,
+                                      &kScalene,
+                                      &kHprof,
+                                      &kJfr,
+                                      &kObjgraphDot,
+                                      &kMimallocStats,
+                                      &kProcSmaps,
+                                      &kProcMemory,
+                                      &kKernelOom,
+                                      &kAndroidMemory,
+                                      &kProcessTable,
+                                      &kPrometheus,
+                                      &kErlangMemory,
+                                      &kErlangCrashDump,
+                                      &kNodeReport,
+                                      &kGhcHeap,
+                                      &kJvmNativeMemory,
+                                      &kJvmMemoryState,
+                                      &kJvmClassLoaders,
+                                      &kMallocTotals,
+                                      &kPythonMalloc,
+                                      &kRustTotals};
 
 /// The highest first: what costs most to sniff is asked only where no other is certain.
 std::span<const Format* const> by_rank() {
   static const std::vector<const Format*> kSorted = [] {
-    std::vector<const Format*> formats(kFormats.begin(), kFormats.end());
+    std::vector<const Format*> formats(std::begin(kFormats), std::end(kFormats));
     std::stable_sort(formats.begin(), formats.end(),
                      [](const Format* a, const Format* b) { return a->rank > b->rank; });
     return formats;
