@@ -87,7 +87,11 @@ class Reader {
 
   /// A frame of the program with a name, in code that is not known to be the same.
   bool counts(FrameId frame) { return may_count(index_of(frame)) && known(index_of(frame)).is_program; }
+  /// Whether any frame of the side does. Where its code is known to be the same no stack is read.
   bool any_counts() {
+    std::size_t first = 0;
+    while (first < d_.frames.size() && !may_count(first)) ++first;
+    if (first == d_.frames.size()) return false;
     for (std::size_t entry = 0; entry < side_.stack.size(); ++entry) {
       for (const FrameId frame : side_.frames(entry).frames()) {
         if (counts(frame)) return true;
