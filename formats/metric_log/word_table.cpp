@@ -29,7 +29,7 @@ class WordTable final : public Matcher {
   /// All words begin with a letter: a number is in no heading.
   void read_heading(std::string_view text) {
     columns_.clear();
-    if (is_digit(text.front())) return;
+    if (!is_letter(text.front())) return;
     const std::vector<std::string_view> words = words_of_line(text.substr(0, kMostColumns * 32));
     const bool is_heading = words.size() >= kFewestColumns && words.size() <= kMostColumns &&
                             std::all_of(words.begin(), words.end(), [](auto word) { return is_letter(word.front()); });
