@@ -120,8 +120,8 @@ std::vector<std::uint32_t> unexplained(const GrowthPaths& paths, const FunctionS
   return rest;
 }
 
-/// The sums that are GROWING as a whole, the most specific (fewest bytes at the end) first. What is explained now is so
-/// later on, because paths are chosen, and none is left out again: only the others are judged.
+/// Sums that are GROWING as a whole. The most specific one, with the fewest bytes at the end, is first. A sum that
+/// the chosen paths explain is not judged: it stays explained, because a chosen path stays chosen.
 std::vector<FunctionSum> growing_sums(const GrowthPaths& paths, const SumJudge& judge,
                                       const std::vector<std::uint8_t>& chosen) {
   std::vector<FunctionSum> sums = sums_of(paths, judge);

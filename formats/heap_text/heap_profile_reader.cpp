@@ -173,7 +173,7 @@ class HeapProfileReader {
   bool is_go_ = false;  // header "heap/P"
 };
 
-/// What it prints of them besides.
+/// Counters of the process that Go prints behind the rows.
 constexpr KnownCounter kPrinted[] = {
     {"NumGC", "count", true}, {"NumForcedGC", "count", true}, {"MaxRSS", "bytes", false}};
 

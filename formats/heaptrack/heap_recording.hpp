@@ -251,7 +251,7 @@ struct Recording {
       std::uint64_t length = 0;
       if (!fields.number(length)) {
         skip(kNotRead, offset);
-        strings.append({});  // those after it keep their numbers
+        strings.append({});  // later strings keep their numbers
         return;
       }
       text = fields.text();

@@ -8,7 +8,7 @@
 
 namespace snapdiff::formats::hprof {
 
-// What instances that come before their class may hold back in memory.
+// Bytes that instances before their class may keep in memory.
 constexpr std::uint64_t kMostWaitingBytes = std::uint64_t{1} << 30;
 
 constexpr std::uint64_t kWrap = std::uint64_t{1} << 32;

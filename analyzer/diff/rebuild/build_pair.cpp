@@ -25,8 +25,8 @@ Hash128 names_of(const Side& side, std::size_t entry) {
   return hasher.finish();
 }
 
-/// Per function a hash of its name, file and first line: of many runs of functions some are compared, and which these
-/// are must not depend on the order of the input, as numbers of functions do.
+/// Per function a hash of its name, file and first line. Of a long run of functions only some are compared. The hash
+/// chooses them, because numbers of functions depend on the order of the input.
 std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
   std::vector<std::int32_t> first(code.functions.size(), std::numeric_limits<std::int32_t>::max());
   for (std::size_t i = 0; i < code.function.size(); ++i) {
