@@ -1,39 +1,43 @@
 # Debian 12 packages, found and never downloaded. README.md lists their names and versions.
 
-# A static program takes the archives of the same packages.
-set(SNAPDIFF_ZSTD zstd::libzstd_shared)
-if(SNAPDIFF_STATIC)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  set(SNAPDIFF_ZSTD zstd::libzstd_static)
-endif()
-
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-find_package(SQLite3 3.40 REQUIRED)
-find_package(zstd REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(LibLZMA REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(toml11 REQUIRED)
-find_package(EXPAT 2.4 REQUIRED)
-pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
-pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
-pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
-pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
-pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw libelf)
-if(SNAPDIFF_STATIC)
-  # What the archives of elfutils need, which their shared objects know themselves.
-  find_library(BZIP2_ARCHIVE bz2 REQUIRED)
-  set(needed LibLZMA::LibLZMA ${BZIP2_ARCHIVE} ${SNAPDIFF_ZSTD} ZLIB::ZLIB)
-  foreach(archive IN LISTS DW_LINK_LIBRARIES)
-    get_filename_component(name ${archive} NAME_WE)
-    add_library(snapdiff_${name} STATIC IMPORTED)
-    set_target_properties(snapdiff_${name} PROPERTIES IMPORTED_LOCATION ${archive} INTERFACE_LINK_LIBRARIES "${needed}")
-    list(APPEND archives snapdiff_${name})
+
+# snapdiff_library(NAME MODULES ... NEEDS targets ...)
+#   finds modules of pkg-config as PkgConfig::NAME. A target with the property SNAPDIFF_ARCHIVES takes their archives where
+#   they are installed; so does a static program. NEEDS: what only the archives have to be linked with.
+function(snapdiff_library name)
+  cmake_parse_arguments(LIBRARY "" "" "MODULES;NEEDS" ${ARGN})
+  pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${LIBRARY_MODULES})
+  foreach(library IN LISTS ${name}_LINK_LIBRARIES)
+    string(REGEX REPLACE "\\.so$" ".a" archive ${library})
+    if(NOT EXISTS ${archive} OR LIBRARY_NEEDS MATCHES NOTFOUND)
+      return()
+    endif()
+    get_filename_component(target ${archive} NAME_WE)
+    add_library(snapdiff_archive_${target} STATIC IMPORTED GLOBAL)
+    set_target_properties(snapdiff_archive_${target} PROPERTIES IMPORTED_LOCATION ${archive} INTERFACE_LINK_LIBRARIES "${LIBRARY_NEEDS}")
+    list(APPEND archives snapdiff_archive_${target})
   endforeach()
-  set_target_properties(PkgConfig::DW PROPERTIES INTERFACE_LINK_LIBRARIES "${archives}")
-else()
+  set(chosen $<OR:$<BOOL:${SNAPDIFF_STATIC}>,$<BOOL:$<TARGET_PROPERTY:SNAPDIFF_ARCHIVES>>>)
+  set_target_properties(PkgConfig::${name} PROPERTIES INTERFACE_LINK_LIBRARIES "$<IF:${chosen},${archives},${${name}_LINK_LIBRARIES}>")
+endfunction()
+
+snapdiff_library(SQLITE MODULES sqlite3>=3.40 NEEDS m)
+snapdiff_library(ZSTD MODULES libzstd)
+snapdiff_library(ZLIB MODULES zlib)
+snapdiff_library(LZMA MODULES liblzma)
+snapdiff_library(EXPAT MODULES expat>=2.4)
+snapdiff_library(DEFLATE MODULES libdeflate)
+snapdiff_library(LZ4 MODULES liblz4)
+snapdiff_library(NETTLE MODULES nettle)
+snapdiff_library(RE2 MODULES re2)
+find_library(BZIP2_ARCHIVE libbz2.a)
+snapdiff_library(DW MODULES libdw libelf NEEDS PkgConfig::LZMA PkgConfig::ZSTD PkgConfig::ZLIB ${BZIP2_ARCHIVE})
+if(NOT SNAPDIFF_STATIC)
   pkg_check_modules(GVC REQUIRED IMPORTED_TARGET libgvc libcgraph libcdt)
   pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo cairo-pdf cairo-svg pangocairo fontconfig)
 endif()
@@ -54,8 +58,8 @@ target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
 # What a header may need when it is compiled alone.
 add_library(snapdiff_third_party INTERFACE)
 target_link_libraries(snapdiff_third_party INTERFACE
-  SQLite::SQLite3 ${SNAPDIFF_ZSTD} ZLIB::ZLIB LibLZMA::LibLZMA Boost::headers CLI11::CLI11
-  toml11::toml11 EXPAT::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
+  PkgConfig::SQLITE PkgConfig::ZSTD PkgConfig::ZLIB PkgConfig::LZMA Boost::headers CLI11::CLI11
+  toml11::toml11 PkgConfig::EXPAT PkgConfig::DEFLATE PkgConfig::LZ4 PkgConfig::NETTLE PkgConfig::RE2
   $<TARGET_NAME_IF_EXISTS:PkgConfig::GVC> $<TARGET_NAME_IF_EXISTS:PkgConfig::CAIRO> $<TARGET_NAME_IF_EXISTS:CURL::libcurl> PkgConfig::DW protozero)
 
 if(SNAPDIFF_TESTS)
