@@ -75,6 +75,21 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
   return std::nullopt;
 }
 
+/// "139709K->17472K(157248K)", "6020K(6208K)->7020K(7208K)", "1.2 GB → 1.5 GB": what holds now is behind the arrow.
+void go_behind_arrow(std::string_view text, Number& number, bool decimal_units) {
+  constexpr std::size_t kWithin = 64;  // bytes: the rest of a long line is not looked at for each of its numbers
+  std::string_view rest = trim(text.substr(number.end, kWithin));
+  if (rest.starts_with('(')) rest = trim(rest.substr(std::min(rest.find(')'), rest.size() - 1) + 1));
+  const std::string_view arrow = rest.starts_with("->") ? "->" : "→";
+  if (!rest.starts_with(arrow)) return;
+  rest = trim(rest.substr(arrow.size()));
+  const std::optional<Number> after = next_number(rest, 0, decimal_units);
+  if (!after || after->begin != 0) return;
+  number.end = static_cast<std::size_t>(rest.data() - text.data()) + after->end;
+  number.decimal = after->decimal;
+  if (after->unit != 0) number.unit = after->unit;
+}
+
 constexpr bool in_key(char c) { return is_word(c) || is_blank(c) || c == '.' || c == '-'; }
 
 /// What is in brackets after a key: a unit, a device, or what len() counts. A call has no blank before its bracket.
@@ -220,6 +235,7 @@ class PlainLines final : public Matcher {
     for (std::size_t at = 0; hits_.size() < kMostHits;) {
       std::optional<Number> number = next_number(text, at, session.decimal_units());
       if (!number) break;
+      go_behind_arrow(text, *number, session.decimal_units());
       at = number->end;
       Key key = key_before(text, number->begin, from, session.decimal_units());
       number->is_unitless = number->is_unitless || key.is_unitless;

@@ -43,6 +43,9 @@ TEST_CASE("lines: each documented line gives its series") {
        "allocated=1048576 reserved=2097152"},
       {"CPU memory used: 1MB, GPU 0 memory used: 2MB", "used{device=cpu}=1048576 used{device=0}=2097152"},
       {"Epoch 3:  50%|#####     | 5/10 [00:01<00:01,  3.20it/s, rss=512MB]", "rss=536870912"},
+      {"step 2 memory: 6020K(6208K)->34033K(349568K)", "memory=34849792"},
+      {"step 2 memory: 1.5 -> 2.5 MB", "memory=2621440"},
+      {"step 2 memory: 1 GB (3 blocks) → 3 GB", "memory=3221225472"},
   }));
   CAPTURE(line);
   const auto snapshots = read_log(line + "\n");
