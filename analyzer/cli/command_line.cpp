@@ -27,22 +27,27 @@ std::vector<std::string> split_names(const std::string& names) {
 // "-n" of "-n,--rows".
 std::string first_name(const std::string& names) { return names.substr(0, names.find(',')); }
 
+// Forms of output: "--json" is short for "--as json", "--pdf" for "-o snapdiff.pdf". Those of text come first.
+constexpr std::array<std::string_view, 8> kSpellings = {"json", "jsonl", "csv", "md", "pdf", "html", "svg", "png"};
+constexpr std::ptrdiff_t kTextSpellings = 4;
+
 // The names that options of other programs have here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kMeant = {{
+    {"-v", "--version prints the version, 'snapdiff info FILE' what was read and dropped"},
+    {"--verbose", "'snapdiff info FILE' prints what was read and dropped"},
+    {"-V", "--version prints the version"},
+    {"--limit", "-n 5 shows 5 rows; 'snapdiff trend FILES --limit 24GiB' says when the total reaches it"},
+    {"--top", "-n 5 shows 5 rows"},
+    {"--json", "this command has no JSON"},
+    {"--pdf", "'snapdiff render --pdf FILES -o x.pdf' draws it"},
+    {"--html", "'snapdiff render --html FILES -o x.html' makes the page"},
+    {"--svg", "'snapdiff render --svg FILES -o x.svg' draws it"},
+    {"--png", "'snapdiff render --png FILES -o x.png' draws it"},
+    {"-o", "'> FILE' behind the command writes its output to a file"},
+    {"--output", "'> FILE' behind the command writes its output to a file"},
+}};
+
 std::string meant_by(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kMeant = {{
-      {"-v", "--version prints the version, 'snapdiff info FILE' what was read and dropped"},
-      {"--verbose", "'snapdiff info FILE' prints what was read and dropped"},
-      {"-V", "--version prints the version"},
-      {"--limit", "-n 5 shows 5 rows; 'snapdiff trend FILES --limit 24GiB' says when the total reaches it"},
-      {"--top", "-n 5 shows 5 rows"},
-      {"--json", "this command has no JSON"},
-      {"--pdf", "'snapdiff render --pdf FILES -o x.pdf' draws it"},
-      {"--html", "'snapdiff render --html FILES -o x.html' makes the page"},
-      {"--svg", "'snapdiff render --svg FILES -o x.svg' draws it"},
-      {"--png", "'snapdiff render --png FILES -o x.png' draws it"},
-      {"-o", "'> FILE' behind the command writes its output to a file"},
-      {"--output", "'> FILE' behind the command writes its output to a file"},
-  }};
   for (const auto& [option, text] : kMeant) {
     if (option == name) return std::string(text);
   }
@@ -202,8 +207,8 @@ std::vector<std::string> CommandLine::spelled_out(std::vector<std::string> words
   std::vector<std::string> out;
   for (std::string& word : words) {
     const std::string form = word.starts_with("--") && !has(word) ? word.substr(2) : "";
-    const bool is_text = form == "json" || form == "jsonl" || form == "csv" || form == "md";
-    const bool is_picture = form == "pdf" || form == "html" || form == "svg" || form == "png";
+    const auto place = std::find(kSpellings.begin(), kSpellings.end(), form) - kSpellings.begin();
+    const bool is_text = place < kTextSpellings, is_picture = !is_text && place < std::ssize(kSpellings);
     if (is_text && has("--as")) word = "--as=" + form;
     if (is_picture && has("--output") && has("--open")) {
       if (output.ends_with("." + form)) continue;
@@ -255,7 +260,7 @@ struct CommandParser {
   }
 
   // The first word that the command does not take: an option that it does not have, else one word too many.
-  Error unexpected_word() const {
+  Error unexpected_word(const CommandLine& line) const {
     std::vector<std::string> known;
     for (const CLI::Option* option : app.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -267,8 +272,17 @@ struct CommandParser {
     if (option == words.end())
       return {ErrorCode::usage, "'" + (words.empty() ? std::string() : words.front()) + "': one word too many"};
     const std::string name = option->substr(0, option->find('='));
-    const std::string meant = meant_by(name);
-    return {ErrorCode::usage, "unknown option " + name + (meant.empty() ? did_you_mean(name, known) : ": " + meant)};
+    const std::string unknown = "unknown option " + name;
+    for (const std::string_view form : kSpellings) {
+      if (const std::string spelled = "--" + std::string(form); line.spelled_out({spelled}).front() != spelled)
+        known.push_back(spelled);
+    }
+    const std::string near = meant_by(name).empty() ? did_you_mean(name, known) : std::string();
+    if (!near.empty()) return {ErrorCode::usage, unknown + near};
+    std::vector<std::string> elsewhere;
+    for (const auto& [other, text] : kMeant) elsewhere.emplace_back(other);
+    const std::string meant = meant_by(nearest_word(name, elsewhere));
+    return {ErrorCode::usage, meant.empty() ? unknown : unknown + ": " + meant};
   }
 
   CLI::App app;
@@ -297,7 +311,7 @@ std::optional<int> CommandLine::parse(const Arguments& arguments) {
     value_or_throw(print_data(help_text(page())));
     return kExitDone;
   } catch (const CLI::ExtrasError&) {
-    return refuse(parser.unexpected_word());
+    return refuse(parser.unexpected_word(*this));
   } catch (const CLI::ParseError& failure) {
     std::string message = failure.what();
     std::replace(message.begin(), message.end(), '\n', ' ');

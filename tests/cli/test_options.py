@@ -56,6 +56,9 @@ class Options(CliTest):
                 line = self.refused(*arguments)
                 self.assertIn("unknown option " + blamed, line)
                 self.assertIn("did you mean " + meant, line)
+        # Short spellings of forms, and options that other programs have, are known where they are mistyped as well.
+        self.assertIn("did you mean --json?", self.refused("top", "a.heap", "--jsno"))
+        self.assertIn("unknown option --tpo: -n 5 shows 5 rows", self.refused("top", "a.heap", "--tpo"))
         self.assertNotIn("did you mean", self.refused("a.heap", "b.heap", "--no-such-thing-at-all"))
 
     def test_words_of_a_choice(self):
