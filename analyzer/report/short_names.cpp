@@ -41,7 +41,7 @@ std::size_t go_path_end(std::string_view name) {
   return dot == std::string_view::npos || dot == 0 ? 0 : slash + 1;
 }
 
-/// "views.py:18": the last part of a path, where a name is a place.
+/// "views.py:18", "app/views.py:18": a name that is a place.
 bool is_place(std::string_view name) {
   const std::size_t colon = name.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == name.size() || (colon > 0 && name[colon - 1] == ':'))
@@ -86,7 +86,8 @@ void add(std::vector<std::string>& forms, std::string form) {
 std::vector<std::string> shorter_names(std::string_view name, std::string_view ellipsis) {
   std::vector<std::string> forms;
   if (is_place(name)) {
-    if (base_name(name).size() < name.size()) add(forms, std::string(base_name(name)));
+    for (std::size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1))
+      add(forms, std::string(name.substr(slash + 1)));
     return forms;
   }
   if (const std::size_t end = go_path_end(name); end > 0) {

@@ -10,11 +10,15 @@ inline constexpr std::string_view kNativeNote =
     "tracemalloc sees what Python's allocators hand out: native memory (C and C++ libraries, tensors of PyTorch) is "
     "invisible to it";
 
-/// "app/cache.py:9": file with its folder, and the line. It is where other formats have the function:
-/// two files called base.py or __init__.py must not become one row of --by function or one box of the graph.
+/// "app/cache.py:9": file with its folder, and the line; "sympy/core/power.py:12" of an installed package. It is where
+/// other formats have the function: two files called base.py or __init__.py must not become one row of --by function or
+/// one box of the graph.
 inline std::string place_name(std::string_view file, std::int32_t line) {
   std::string_view shown = base_name(file);
-  if (shown.empty()) {
+  const std::size_t packages = file.rfind("-packages");  // site-packages, dist-packages
+  if (packages != std::string_view::npos && packages + 10 < file.size()) {
+    shown = file.substr(packages + 10);
+  } else if (shown.empty()) {
     shown = file;
   } else if (shown.size() < file.size()) {
     const std::string_view folder = base_name(file.substr(0, file.size() - shown.size() - 1));

@@ -96,6 +96,7 @@ class TraceSums {
       emit(t, tracebacks_[t].domain, tracebacks_[t].cut != 0, tracebacks_[t].sum);
     for (const Row& row : rows_) emit(row.traceback, row.domain, row.cut, row.sum);
     add_notes(builder_);
+    note_cuts();
     exact_facts(builder_, "cpython", format_detail);
     return builder_.finish();
   }
@@ -132,6 +133,8 @@ class TraceSums {
 
   void emit(std::uint32_t traceback, std::int64_t domain, bool cut, const Sum& sum) {
     if (sum.count == 0) return;
+    bytes_ += static_cast<double>(sum.bytes);
+    if (cut) cut_bytes_ += static_cast<double>(sum.bytes);
     stack_.clear();
     const auto frames = frames_of(traceback);
     for (const std::uint32_t frame : frames) stack_.push_back(frames_[frame].id);
@@ -142,6 +145,18 @@ class TraceSums {
       labels = builder_.labels({text_label(builder_, "domain", std::to_string(domain))});
     }
     builder_.add_row(builder_.stack(stack_), labels, std::array{sum.count, sum.bytes});
+  }
+
+  /// Says how to record more where that would tell more: the caller that leaks may lie beyond the frames that were
+  /// kept.
+  void note_cuts() {
+    constexpr double kMany = 0.1;
+    if (cut_bytes_ == 0 || cut_bytes_ < kMany * bytes_) return;
+    std::uint32_t depth = 0;
+    for (const Traceback& t : tracebacks_) depth = std::max(depth, t.depth);
+    builder_.notes().add(Severity::info, "stacks were cut at " + std::to_string(depth) +
+                                             (depth == 1 ? " frame" : " frames") +
+                                             ": tracemalloc.start(25) or PYTHONTRACEMALLOC=25 records who called them");
   }
 
   std::span<const std::uint32_t> frames_of(std::uint32_t traceback) const {
@@ -158,6 +173,7 @@ class TraceSums {
   std::vector<Row> rows_;  // of other domains, and of traces that wait
   HashIndex row_index_;
   std::vector<FrameId> stack_;
+  double bytes_ = 0, cut_bytes_ = 0;  ///< of all rows, and of those with cut stacks
 };
 
 }  // namespace snapdiff::formats::tracemalloc
