@@ -90,6 +90,13 @@ void go_behind_arrow(std::string_view text, Number& number, bool decimal_units) 
   if (after->unit != 0) number.unit = after->unit;
 }
 
+/// "Mem:  7.7Gi  5.1Gi  300Mi": two more numbers behind it, without words, have their words in a heading above.
+bool is_in_a_table(std::string_view text, std::size_t end) {
+  constexpr std::size_t kWithin = 64;
+  const std::vector<std::string_view> next = words_of_line(text.substr(end, kWithin));
+  return next.size() > 1 && is_digit(next[0].front()) && is_digit(next[1].front());
+}
+
 constexpr bool in_key(char c) { return is_word(c) || is_blank(c) || c == '.' || c == '-'; }
 
 /// What is in brackets after a key: a unit, a device, or what len() counts. A call has no blank before its bracket.
@@ -183,14 +190,30 @@ std::string device_in(std::string_view text) {
   return {};
 }
 
-/// "[Rank 3]", "[rank3]:", "local_rank=3" in front of the numbers: each process of a training writes lines of its own.
-std::string_view rank_in(std::string_view text) {
-  std::string_view found;
-  behind_word(text.substr(0, kDeviceBytes), "rank", [&](std::string_view rest) {
-    found = digits_behind_signs(rest, ":#=_");
-    return !found.empty() && found.size() <= 5;
-  });
-  return found;
+/// The process that a line is of, as a tag and its number: each process of a training and each worker of a server
+/// writes lines of its own. "[Rank 3]", "[rank3]:", "local_rank=3", "pid=4711", "[2024-05-01 10:00:00 +0000] [4711]
+/// [INFO]".
+struct Process {
+  std::string_view tag;
+  std::string_view number;
+};
+Process process_in(std::string_view text) {
+  constexpr std::size_t kLongestNumber = 7;  // Linux has at most 2^22 processes
+  text = text.substr(0, kDeviceBytes);
+  Process found;
+  const auto is_number = [&](std::string_view rest) {
+    found.number = digits_behind_signs(rest, ":#=_");
+    return !found.number.empty() && found.number.size() <= kLongestNumber;
+  };
+  for (const std::string_view tag : {"rank", "pid"}) {
+    found.tag = tag;
+    if (behind_word(text, tag, is_number)) return found;
+  }
+  const std::size_t bracket = text.starts_with('[') ? text.find("] [") : std::string_view::npos;
+  if (bracket != std::string_view::npos && is_number(text.substr(bracket + 3)) &&
+      text.substr(bracket + 3 + found.number.size()).starts_with("] ["))
+    return found;
+  return {};
 }
 
 /// "memory (MB) | allocated: 1.0 | reserved: 2.0": a unit for the numbers behind it that have none.
@@ -229,6 +252,8 @@ class PlainLines final : public Matcher {
  public:
   bool take(const LogLine& line, Session& session) override {
     const std::string_view text = line.text;
+    // "# HeapAlloc = 1234" stands at the end of Go's heap profiles.
+    if (text.starts_with("# ") && contains(text, " = ")) return false;
     hits_.clear();
     std::size_t from = 0;
     std::optional<LineUnit> line_unit;
@@ -252,6 +277,7 @@ class PlainLines final : public Matcher {
       const Word* word = find_word(key.words);
       if (word != nullptr && !fits(*word, *number, key)) word = nullptr;
       if (word == nullptr && !is_about_memory(text, *number, key)) continue;
+      if (is_in_a_table(text, number->end)) continue;
       hits_.push_back({word, *number, std::move(key)});
       from = number->end;
     }
@@ -316,7 +342,7 @@ class PlainLines final : public Matcher {
     std::vector<Reading> readings;
     std::map<std::string, std::size_t> met;
     const LineFacts facts = session.facts_of(line);
-    const std::string_view rank = rank_in(line.text.substr(0, hits_.front().number.begin));
+    const Process process = process_in(line.text.substr(0, hits_.front().number.begin));
     for (const Hit& hit : hits_) {
       Reading reading;
       reading.is_tentative = hit.is_tentative();
@@ -324,7 +350,7 @@ class PlainLines final : public Matcher {
       const Number& number = hit.number;
       std::string device = hit.key.device.empty() ? device_in(line.text.substr(0, number.begin)) : hit.key.device;
       if (!device.empty()) reading.name = with_tag(reading.name, "device", device);
-      if (!rank.empty()) reading.name = with_tag(reading.name, "rank", rank);
+      if (!process.tag.empty()) reading.name = with_tag(reading.name, process.tag, process.number);
       reading.name = unlike(std::move(reading.name), hit, met);
       if (reading.name.empty()) continue;
       const bool is_count = !reading.is_tentative && hit.word->is_count;

@@ -299,20 +299,19 @@ Snapshot Recorder::snapshot_of(std::size_t point, const std::shared_ptr<const Di
 }
 
 /// Where one process of a training wrote the whole log, its number tells nothing.
-void Recorder::drop_lone_rank() {
-  constexpr std::string_view kTag = "rank=";
+void Recorder::drop_lone_tag(std::string_view tag_of_process) {
   const auto tag_of = [&](const std::string& name) {
-    std::size_t at = name.find(kTag);
+    std::size_t at = name.find(tag_of_process);
     while (at != std::string::npos && (at == 0 || !contains("{,", name.substr(at - 1, 1))))
-      at = name.find(kTag, at + 1);
+      at = name.find(tag_of_process, at + 1);
     return at == std::string::npos ? std::string() : name.substr(at, name.find_first_of(",}", at) - at);
   };
-  std::string rank;
+  std::string only;
   std::vector<std::string> names;
   for (const Series& series : series_) {
     const std::string tag = tag_of(series.name);
-    if (tag.empty() || (!rank.empty() && tag != rank)) return;
-    rank = tag;
+    if (tag.empty() || (!only.empty() && tag != only)) return;
+    only = tag;
     std::string name = series.name;
     const std::size_t at = name.find(tag);
     const bool is_only = name[at - 1] == '{' && name[at + tag.size()] == '}';
@@ -323,7 +322,7 @@ void Recorder::drop_lone_rank() {
 }
 
 void Recorder::give(SnapshotSink& out) {
-  drop_lone_rank();
+  for (const std::string_view tag : {"rank=", "pid="}) drop_lone_tag(tag);
   for (OpenPoint* point : {&previous_, &current_}) {
     if (!point->values.empty()) commit(*point);
   }

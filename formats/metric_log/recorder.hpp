@@ -127,7 +127,7 @@ class Recorder {
   void halve();
   void merge(OpenPoint& into, const PointFacts& facts, std::span<const PointValue> values);
   std::vector<std::uint32_t> order() const;
-  void drop_lone_rank();
+  void drop_lone_tag(std::string_view tag_of_process);
   std::size_t run_of(const PointFacts& facts) const;
   Snapshot snapshot_of(std::size_t point, const std::shared_ptr<const Dictionary>& dictionary) const;
 

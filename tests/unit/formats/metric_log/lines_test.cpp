@@ -45,6 +45,7 @@ TEST_CASE("lines: each documented line gives its series") {
       {"Epoch 3:  50%|#####     | 5/10 [00:01<00:01,  3.20it/s, rss=512MB]", "rss=536870912"},
       {"step 2 memory: 6020K(6208K)->34033K(349568K)", "memory=34849792"},
       {"step 2 memory: 1.5 -> 2.5 MB", "memory=2621440"},
+      {"HeapAlloc=1234567 HeapSys=7654321 goroutines=10", "heap_alloc=1234567 heap_sys=7654321 goroutines=10"},
       {"step 2 memory: 1 GB (3 blocks) → 3 GB", "memory=3221225472"},
   }));
   CAPTURE(line);
@@ -62,7 +63,8 @@ TEST_CASE("lines: what is about something else is no metric") {
                "step 3: 12.5MB/s", "epoch 3: 45%", "Iteration 10: 235.0", "Iteration 10: 5 minutes", "memory: 5432",
                "rss delta: 5 MB", "average rss: 5 MB", "rss 5", "version rss2 12", "step 5", "downloaded 25 MB",
                "InUse: 917285632", "ThreadTotalLiveCount", "GPU 0 is free: no", "[=====>] 100%", "memory of 3 things",
-               "# HeapAlloc = 1234", "InUse at 7f3a of size 2359296 by op train/step_1 action_count 5 step 0 next 3");
+               "# HeapAlloc = 1234", "Mem:  7.7Gi  5.1Gi  300Mi  100Mi",
+               "InUse at 7f3a of size 2359296 by op train/step_1 action_count 5 step 0 next 3");
   CAPTURE(line);
   CHECK(log_error(line + "\n").code == ErrorCode::malformed);
 }
@@ -71,6 +73,12 @@ TEST_CASE("lines: each process of a training has counters of its own") {
   const auto snapshots = read_log("[rank0]: step 1 rss=3 MB\n[rank1]: step 1 rss=5 MB\n[rank0]: step 2 rss=4 MB\n");
   CHECK(series(snapshots, "rss{rank=0}") == Values{3 * kMiB, 4 * kMiB});
   CHECK(series(snapshots, "rss{rank=1}") == Values{5 * kMiB});
+  const auto workers = read_log(
+      "[2024-05-01 10:00:00 +0000] [4711] [INFO] rss=3 MB\n[2024-05-01 10:00:01 +0000] [4712] [INFO] rss=9 MB\n"
+      "10:00:02 pid=4711 rss=4 MB\n");
+  CHECK(series(workers, "rss{pid=4711}") == Values{3 * kMiB, 4 * kMiB});
+  CHECK(series(workers, "rss{pid=4712}") == Values{9 * kMiB});
+  CHECK(series(read_log("pid=4711 rss=3 MB\npid=4711 rss=4 MB\n"), "rss") == Values{3 * kMiB, 4 * kMiB});
   CHECK(series(read_log("[rank1]: GPU 0 rss=3 MB\n"), "rss{device=0}") == Values{3 * kMiB});
   CHECK(series(read_log("[rank1]: rss=3 MB\nvms=4 MB\n"), "rss{rank=1}") == Values{3 * kMiB});
 }
