@@ -21,30 +21,32 @@
 namespace snapdiff::cli {
 namespace {
 
-// The report as text, whatever its kind. `loaded` holds two or more snapshots.
-std::string answer(const Loaded& loaded, const DiffOptions& options, const report::Style& style, bool steps_wanted) {
+// The writer of the report, whatever its kind. `loaded` holds two or more snapshots.
+WriteAnswer answer(const Loaded& loaded, const DiffOptions& options, report::Form form, bool steps_wanted) {
   const std::vector<SnapshotRef> refs = loaded.refs();
   if (refs.size() == 2) {
-    GrowthReport report = value_or_throw(session::compare_two(refs[0], refs[1], options));
-    session::add_left_out(loaded, report.notes);
-    add_import_notes(report, style.form);
-    return report::write_diff(report, style);
+    const auto report = std::make_shared<GrowthReport>(value_or_throw(session::compare_two(refs[0], refs[1], options)));
+    session::add_left_out(loaded, report->notes);
+    add_import_notes(*report, form);
+    return [report](const report::Style& style) { return report::write_diff(*report, style); };
   }
-  TrendReport trend = value_or_throw(session::judge_series(refs, options));
-  session::add_left_out(loaded, trend.series.overall.notes);
-  std::vector<GrowthReport> steps;
-  if (steps_wanted || style.form == report::Form::json) {
+  const auto trend = std::make_shared<TrendReport>(value_or_throw(session::judge_series(refs, options)));
+  SeriesReport& series = trend->series;
+  session::add_left_out(loaded, series.overall.notes);
+  const auto steps = std::make_shared<std::vector<GrowthReport>>();
+  if (steps_wanted || form == report::Form::json) {
     for (std::size_t i = 1; i < refs.size(); ++i) {
       GrowthReport step = value_or_throw(session::compare_pair(refs[i - 1], refs[i], options));
-      add_import_notes(step, style.form);
-      steps.push_back(std::move(step));
+      add_import_notes(step, form);
+      steps->push_back(std::move(step));
     }
   }
-  trend.series.steps = std::move(trend.steps);
-  add_import_notes(trend.series.overall, style.form);
-  const bool judged = trend.series.overall.series_length >= kJudgedFrom;
-  return report::write_series(trend.series, steps, judged ? report::RowVerdicts(trend.verdicts) : report::RowVerdicts(),
-                              style);
+  series.steps = std::move(trend->steps);
+  add_import_notes(series.overall, form);
+  if (series.overall.series_length < kJudgedFrom) trend->verdicts.clear();
+  return [trend, steps](const report::Style& style) {
+    return report::write_series(trend->series, *steps, trend->verdicts, style);
+  };
 }
 
 int explain_row(const session::Compared& compared, const Options& options, std::size_t place) {
@@ -60,7 +62,7 @@ int show_single(const session::Compared& compared, const Options& options, const
   const TopReport report = value_or_throw(session::top_of(compared.loaded.snapshots.front().ref, compared.options));
   const auto above =
       value_or_throw(session::above_top(compared.loaded.snapshots.front(), compared.options, style.form));
-  show_answer(report::write_top(report, style, above), style, options);
+  show_answer([&](const report::Style& form) { return report::write_top(report, form, above); }, style, options);
   say("one snapshot: shown as 'snapdiff top'. Give a second file to see growth.");
   return tell_notes(compared.loaded, options);
 }
@@ -111,11 +113,11 @@ int run_diff(const Arguments& arguments) {
   session::Recording recording(session::choose_store(options.db), compared.loaded, compared.options, options.series);
   if (picture) return draw_and_finish(*picture, compared, options, recording, terminal);
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
-  const std::string text = session::in_stage(watch_of(terminal), "comparing", [&] {
-    return asks_for_counters(refs, options) ? answer_counters(refs, style)
-                                            : answer(compared.loaded, compared.options, style, options.steps);
+  const WriteAnswer write = session::in_stage(watch_of(terminal), "comparing", [&] {
+    return asks_for_counters(refs, options) ? answer_counters(refs)
+                                            : answer(compared.loaded, compared.options, style.form, options.steps);
   });
-  return answer_and_finish(text, style, compared, options, recording, terminal);
+  return answer_and_finish(write, style, compared, options, recording, terminal);
 }
 
 }  // namespace snapdiff::cli

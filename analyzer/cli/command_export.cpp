@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "analyzer/cli/commands.hpp"
 #include "analyzer/cli/compare.hpp"
 #include "analyzer/cli/exit_codes.hpp"
@@ -12,24 +14,29 @@ struct Wanted {
   int count() const { return pprof + folded + speedscope + csv + jsonl + plain_sqlite; }
 };
 
-std::string export_snapshot(const SnapshotRef& snapshot, const DiffOptions& view, const Wanted& wanted,
-                            report::Style style) {
-  if (wanted.pprof) return report::to_pprof(snapshot);
-  const TopReport top = value_or_throw(diff::top(snapshot, view));
-  if (wanted.folded) return report::to_folded(top);
-  if (wanted.speedscope) return report::to_speedscope(top);
-  style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
-  return report::write_top(top, style);
+template <class Report>
+WriteAnswer stacks_of(Report made, const Wanted& wanted,
+                      std::string (*write_rows)(const Report&, const report::Style&)) {
+  const auto report = std::make_shared<const Report>(std::move(made));
+  if (wanted.folded) return [report](const report::Style& style) { return report::to_folded(*report, style.sink); };
+  if (wanted.speedscope) return [report](const report::Style&) { return report::to_speedscope(*report); };
+  return [report, write_rows](const report::Style& style) { return write_rows(*report, style); };
 }
 
-std::string export_growth(const SnapshotRef& from, const SnapshotRef& to, const DiffOptions& view, const Wanted& wanted,
-                          report::Style style) {
-  const GrowthReport growth = value_or_throw(diff::diff(from, to, view));
-  if (wanted.pprof) return value_or_throw(report::to_pprof_diff(growth));
-  if (wanted.folded) return report::to_folded(growth);
-  if (wanted.speedscope) return report::to_speedscope(growth);
-  style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
-  return report::write_diff(growth, style);
+WriteAnswer export_snapshot(const SnapshotRef& snapshot, const DiffOptions& view, const Wanted& wanted) {
+  if (wanted.pprof) return [snapshot](const report::Style&) { return report::to_pprof(snapshot); };
+  return stacks_of<TopReport>(
+      value_or_throw(diff::top(snapshot, view)), wanted,
+      [](const TopReport& top, const report::Style& style) { return report::write_top(top, style); });
+}
+
+WriteAnswer export_growth(const SnapshotRef& from, const SnapshotRef& to, const DiffOptions& view,
+                          const Wanted& wanted) {
+  GrowthReport growth = value_or_throw(diff::diff(from, to, view));
+  if (wanted.pprof) {
+    return [bytes = value_or_throw(report::to_pprof_diff(growth))](const report::Style&) { return bytes; };
+  }
+  return stacks_of<GrowthReport>(std::move(growth), wanted, report::write_diff);
 }
 
 }  // namespace
@@ -70,7 +77,8 @@ int run_export(const Arguments& arguments) {
   }
   Options style_options = options;
   style_options.rows = 0;
-  const report::Style style = style_of(style_options, terminal);
+  report::Style style = style_of(style_options, terminal);
+  style.form = wanted.csv ? report::Form::csv : report::Form::jsonl;
   const session::Compared compared = open_compared(options, terminal, session::Fallback::with_view);
   const auto& snapshots = compared.loaded.snapshots;
   DiffOptions view = compared.options;
@@ -79,11 +87,11 @@ int run_export(const Arguments& arguments) {
     view.fold_recursion = false;  // the other tool shows whole stacks
     if (view.frames == FrameSet::usual) view.frames = FrameSet::all;
   }
-  const std::string bytes = session::in_stage(watch_of(terminal), "writing", [&] {
-    return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted, style)
-                                 : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted, style);
+  const WriteAnswer write = session::in_stage(watch_of(terminal), "writing", [&] {
+    return snapshots.size() == 1 ? export_snapshot(snapshots[0].ref, view, wanted)
+                                 : export_growth(snapshots.front().ref, snapshots.back().ref, view, wanted);
   });
-  write_output(options.output.empty() ? "-" : options.output, bytes, options.operands);
+  write_output(options.output.empty() ? "-" : options.output, in_pieces(write, style), options.operands);
   return tell_notes(compared.loaded, options);
 }
 

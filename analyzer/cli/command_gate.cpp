@@ -97,9 +97,9 @@ int run_gate(const Arguments& arguments) {
     return session::gate_series(compared.loaded.refs(), compared.options, options.counters);
   }));
   const GateReport report = judge_gate(std::move(series), wanted, std::move(rules));
-  const std::string text = report::write_gate(report, style);
   recording.answered();
-  const Status printed = print_report(text, style.form);
+  const Status printed = guarded(
+      [&] { print_written([&](const report::Style& form) { return report::write_gate(report, form); }, style); });
   const Status written = guarded([&] { write_gate_reports(report, wanted); });
   const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);

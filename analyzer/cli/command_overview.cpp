@@ -42,7 +42,7 @@ int run_overview(const Arguments& arguments) {
     options.open ? open_page(page, options) : write_and_tell(options.output, page, options.operands);
     return kExitDone;
   }
-  show_answer(report::write_overview(overview, style), style, options);
+  show_answer([&](const report::Style& form) { return report::write_overview(overview, form); }, style, options);
   return kExitDone;
 }
 

@@ -26,7 +26,7 @@ int run_peek(const Arguments& arguments) {
   const PeekReport report = value_or_throw(session::in_stage(watch_of(terminal), "comparing", [&] {
     return diff::peek(snapshots.front().ref, snapshots.back().ref, regex, compared.options);
   }));
-  value_or_throw(print_report(report::write_peek(report, style), style.form));
+  print_written([&](const report::Style& form) { return report::write_peek(report, form); }, style);
   if (report.functions.empty()) say("no function matches " + escape_for_terminal(regex));
   return tell_notes(compared.loaded, options);
 }

@@ -37,7 +37,7 @@ int run_top(const Arguments& arguments) {
   const TopReport report = value_or_throw(session::in_stage(
       watch_of(terminal), "summing up", [&] { return session::top_of(loaded.snapshots.front().ref, asked.view); }));
   const auto above = value_or_throw(session::above_top(loaded.snapshots.front(), asked.view, asked.style.form));
-  value_or_throw(print_report(report::write_top(report, asked.style, above), asked.style.form));
+  print_written([&](const report::Style& style) { return report::write_top(report, style, above); }, asked.style);
   return tell_notes(loaded, options);
 }
 

@@ -12,13 +12,14 @@ namespace snapdiff::cli {
 namespace {
 
 /// `sorted`: rows stay as the engine sorted them.
-std::string answer(const session::Compared& compared, const session::TrendRequest& wanted, bool sorted,
-                   const Options& options, const report::Style& style) {
+WriteAnswer answer(const session::Compared& compared, const session::TrendRequest& wanted, bool sorted,
+                   const Options& options) {
   const std::vector<SnapshotRef> refs = compared.loaded.refs();
-  if (asks_for_counters(refs, options)) return answer_counters(refs, style, wanted.limit);
-  TrendReport trend = value_or_throw(session::find_trend(compared.loaded, compared.options, wanted));
-  if (sorted && !wanted.loops && !wanted.triple) std::iota(trend.order.begin(), trend.order.end(), 0U);
-  return report::write_trend(trend, style);
+  if (asks_for_counters(refs, options)) return answer_counters(refs, wanted.limit);
+  const auto trend =
+      std::make_shared<TrendReport>(value_or_throw(session::find_trend(compared.loaded, compared.options, wanted)));
+  if (sorted && !wanted.loops && !wanted.triple) std::iota(trend->order.begin(), trend->order.end(), 0U);
+  return [trend](const report::Style& style) { return report::write_trend(*trend, style); };
 }
 
 /// The snapshots to judge. A recording with one dump is no series of rows: then its counters are judged.
@@ -83,9 +84,9 @@ int run_trend(const Arguments& arguments) {
   session::Recording recording(session::store_for_reading(request_of(options, terminal), compared.loaded),
                                compared.loaded, compared.options, options.series);
   if (picture) return draw_and_finish(*picture, compared, options, recording, terminal, wanted.limit);
-  const std::string text = session::in_stage(
-      watch_of(terminal), "judging", [&] { return answer(compared, wanted, line.is_given("--sort"), options, style); });
-  return answer_and_finish(text, style, compared, options, recording, terminal);
+  const WriteAnswer write = session::in_stage(
+      watch_of(terminal), "judging", [&] { return answer(compared, wanted, line.is_given("--sort"), options); });
+  return answer_and_finish(write, style, compared, options, recording, terminal);
 }
 
 }  // namespace snapdiff::cli

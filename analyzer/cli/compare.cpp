@@ -9,7 +9,6 @@
 #include "analyzer/base/number_text.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/diff/diff.hpp"
-#include "analyzer/session/files.hpp"
 #include "analyzer/session/judged_series.hpp"
 
 namespace snapdiff::cli {
@@ -104,30 +103,58 @@ bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& opti
   return options.counters || diff::has_counters_only(refs);
 }
 
-std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style,
-                            std::optional<std::int64_t> limit) {
-  return report::write_counters(value_or_throw(session::judged_counters(refs, limit)), style);
+WriteAnswer answer_counters(const std::vector<SnapshotRef>& refs, std::optional<std::int64_t> limit) {
+  return [report = value_or_throw(session::judged_counters(refs, limit))](const report::Style& style) {
+    return report::write_counters(report, style);
+  };
 }
 
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style) {
-  value_or_throw(print_report(answer_counters(loaded.refs(), style), style.form));
+  print_written(answer_counters(loaded.refs()), style);
   return tell_notes(loaded, options);
 }
 
-void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
+session::Pieces in_pieces(const WriteAnswer& write, report::Style style) {
+  return [&write, style](const report::Sink& take) mutable {
+    style.sink = &take;
+    take(write(style));
+  };
+}
+
+void write_output(const std::string& path, const session::Pieces& pieces, std::span<const std::string> inputs) {
   const auto is_path = [&path](const std::string& input) {
     std::error_code ignored;
     return std::filesystem::equivalent(path, input, ignored);
   };
   if (path != "-" && std::any_of(inputs.begin(), inputs.end(), is_path))
     fail({ErrorCode::usage, "not replaced: it is what this command reads, expected another name", std::nullopt, path});
-  value_or_throw(path == "-" ? print_data(bytes) : session::write_file(path, bytes));
+  if (path == "-") {
+    pieces([](std::string_view piece) { value_or_throw(print_data(piece)); });
+  } else {
+    value_or_throw(session::write_file(path, pieces));
+  }
+}
+
+void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
+  write_output(
+      path, [bytes](const auto& take) { take(bytes); }, inputs);
+}
+
+void write_and_tell(const std::string& path, const session::Pieces& pieces, std::span<const std::string> inputs) {
+  std::int64_t written = 0;
+  const session::Pieces counted = [&](const auto& take) {
+    pieces([&](std::string_view piece) {
+      take(piece);
+      written += static_cast<std::int64_t>(piece.size());
+    });
+  };
+  write_output(path, counted, inputs);
+  if (path != "-") say("wrote " + escape_for_terminal(path) + " (" + bytes_text(written) + ")");
 }
 
 void write_and_tell(const std::string& path, std::string_view bytes, std::span<const std::string> inputs) {
-  write_output(path, bytes, inputs);
-  if (path != "-")
-    say("wrote " + escape_for_terminal(path) + " (" + bytes_text(static_cast<std::int64_t>(bytes.size())) + ")");
+  write_and_tell(
+      path, [bytes](const auto& take) { take(bytes); }, inputs);
 }
 
 }  // namespace snapdiff::cli

@@ -9,6 +9,7 @@
 #include "analyzer/cli/options.hpp"
 #include "analyzer/cli/progress.hpp"
 #include "analyzer/session/compared.hpp"
+#include "analyzer/session/files.hpp"
 #include "snapdiff/growth.hpp"
 
 /// What commands share: which snapshots are compared when operands are given or not, the notes that go with them,
@@ -54,16 +55,20 @@ int tell_notes(const Loaded& loaded, const Options& options, const Wording& word
 bool asks_for_counters(const std::vector<SnapshotRef>& refs, const Options& options);
 
 /// Growth and verdict of every counter; of one snapshot the values. Throws limit.
-std::string answer_counters(const std::vector<SnapshotRef>& refs, const report::Style& style,
-                            std::optional<std::int64_t> limit = {});
+WriteAnswer answer_counters(const std::vector<SnapshotRef>& refs, std::optional<std::int64_t> limit = {});
 
 /// Prints that answer and the notes. Returns the exit code.
 int show_counters(const Loaded& loaded, const Options& options, const report::Style& style);
 
+/// An answer as its pieces come. Refers to `write`.
+session::Pieces in_pieces(const WriteAnswer& write, report::Style style);
+
 /// session::write_file(), or stdout for "-". Never over one of the `inputs`. Throws usage, io, about `path`.
+void write_output(const std::string& path, const session::Pieces& pieces, std::span<const std::string> inputs = {});
 void write_output(const std::string& path, std::string_view bytes, std::span<const std::string> inputs = {});
 
 /// The same, and says so of a file.
+void write_and_tell(const std::string& path, const session::Pieces& pieces, std::span<const std::string> inputs = {});
 void write_and_tell(const std::string& path, std::string_view bytes, std::span<const std::string> inputs = {});
 
 /// What a command does with operands once its words are understood: opens them (load_operands()), makes a report and
@@ -79,7 +84,7 @@ int answer_operands(const Options& options, const Opening& opening, const char* 
       session::load_operands(asked.operands, request_of(options, terminal), opening.expand, opening.parts));
   const auto report =
       value_or_throw(session::in_stage(watch_of(terminal), stage, [&] { return make(loaded, asked.view); }));
-  value_or_throw(print_report(write(report, asked.style), asked.style.form));
+  print_written([&](const report::Style& style) { return write(report, style); }, asked.style);
   return tell_notes(loaded, options);
 }
 

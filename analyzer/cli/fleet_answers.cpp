@@ -249,8 +249,8 @@ FleetTrend judge_fleet(const FleetQuestion& asked) {
 }
 
 /// `refs`: of single snapshots, what was noted while they were read is said.
-int print_answer(const std::string& text, const report::Style& style, std::span<const SnapshotRef> refs = {}) {
-  value_or_throw(print_report(text, style.form));
+int print_answer(const WriteAnswer& write, const report::Style& style, std::span<const SnapshotRef> refs = {}) {
+  print_written(write, style);
   for (const SnapshotRef& ref : refs) tell_import_notes(ref);
   return kExitDone;
 }
@@ -284,12 +284,14 @@ FleetDiff answer_diff(const FleetQuestion& asked) {
 
 int fleet_diff(const FleetQuestion& asked) {
   const FleetDiff answer = session::in_stage(watch_of(asked.terminal), "comparing", [&] { return answer_diff(asked); });
-  return print_answer(report::write_diff(answer.report, answer.style), answer.style, answer.refs);
+  const auto write = [&](const report::Style& style) { return report::write_diff(answer.report, style); };
+  return print_answer(write, answer.style, answer.refs);
 }
 
 int fleet_trend(const FleetQuestion& asked) {
   const FleetTrend trend = session::in_stage(watch_of(asked.terminal), "judging", [&] { return judge_fleet(asked); });
-  return print_answer(report::write_trend(trend.trend, trend.slice.style), trend.slice.style, trend.refs);
+  const auto write = [&](const report::Style& style) { return report::write_trend(trend.trend, style); };
+  return print_answer(write, trend.slice.style, trend.refs);
 }
 
 int fleet_outliers(const FleetQuestion& asked) {
@@ -310,7 +312,7 @@ int fleet_outliers(const FleetQuestion& asked) {
   }
   const std::vector<SnapshotRef> refs = fetch_refs(slice, steps, asked.floor.value_or(0));
   const RankReport report = value_or_throw(session::rank_snapshots(refs, std::move(ranks), slice.view));
-  return print_answer(report::write_ranks(report, slice.style), slice.style);
+  return print_answer([&](const report::Style& style) { return report::write_ranks(report, style); }, slice.style);
 }
 
 }  // namespace snapdiff::cli

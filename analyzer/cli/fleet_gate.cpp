@@ -144,7 +144,7 @@ int fleet_gate(const FleetQuestion& asked) {
   FleetSlice slice = open_slice(asked);
   const GateReport report = session::in_stage(watch_of(asked.terminal), "judging",
                                               [&] { return FleetGate(slice, asked.gate, std::move(rules)).run(); });
-  value_or_throw(print_report(report::write_gate(report, slice.style), slice.style.form));
+  print_written([&](const report::Style& style) { return report::write_gate(report, style); }, slice.style);
   for (const Note& note : slice.notes.all()) say_note(note);
   write_gate_reports(report, asked.gate);
   return exit_code_of_gate(report);

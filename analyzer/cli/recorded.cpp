@@ -43,10 +43,10 @@ int finish(session::Recording& recording, const Terminal& terminal) {
   return kExitDone;
 }
 
-int answer_and_finish(const std::string& text, const report::Style& style, const session::Compared& compared,
+int answer_and_finish(const WriteAnswer& write, const report::Style& style, const session::Compared& compared,
                       const Options& options, session::Recording& recording, const Terminal& terminal) {
   recording.answered();
-  const Status printed = guarded([&] { show_answer(text, style, options); });
+  const Status printed = guarded([&] { show_answer(write, style, options); });
   const int partial_code = tell_notes(compared.loaded, options);
   const int stored_code = finish(recording, terminal);
   value_or_throw(printed);

@@ -10,7 +10,7 @@ namespace snapdiff::cli {
 int finish(session::Recording& recording, const Terminal& terminal);
 
 /// Prints the answer, says what was noted and waits for the store: the end of a command that compares.
-int answer_and_finish(const std::string& text, const report::Style& style, const session::Compared& compared,
+int answer_and_finish(const WriteAnswer& write, const report::Style& style, const session::Compared& compared,
                       const Options& options, session::Recording& recording, const Terminal& terminal);
 
 }  // namespace snapdiff::cli

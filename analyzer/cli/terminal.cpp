@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "analyzer/base/environment.hpp"
+#include "analyzer/base/failure.hpp"
 #include "analyzer/cli/exit_codes.hpp"
 #include "analyzer/report/text_tools.hpp"
 
@@ -69,6 +70,12 @@ Status print_data(std::string_view data) {
 Status print_report(std::string_view data, report::Form form) {
   const bool for_eyes = form == report::Form::text && isatty(STDOUT_FILENO) == 1 && locale_is_utf8();
   return for_eyes ? print_data(report::isolated(data)) : print_data(data);
+}
+
+void print_written(const WriteAnswer& write, report::Style style) {
+  const report::Sink sink = [](std::string_view piece) { value_or_throw(print_data(piece)); };
+  style.sink = &sink;
+  value_or_throw(print_report(write(style), style.form));
 }
 
 std::optional<bool> ask(std::string_view question) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ Status print_data(std::string_view data);
 
 /// The same of a report: on a terminal that shows UTF-8, a text has marks around names with right-to-left letters.
 Status print_report(std::string_view data, report::Form form);
+
+/// A function of analyzer/report with its result, asked for when it can be printed.
+using WriteAnswer = std::function<std::string(const report::Style&)>;
+
+/// Prints an answer as its pieces come. Throws io.
+void print_written(const WriteAnswer& write, report::Style style);
 
 /// A question on stderr, answered on the standard input: true for "y" or "yes". Nothing if stderr or the standard input
 /// is not a terminal.

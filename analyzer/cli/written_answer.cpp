@@ -100,12 +100,9 @@ void check_drawing(PictureForm form) {
   if (form != PictureForm::html) value_or_throw(render::open_drawing());
 }
 
-void show_answer(const std::string& text, const report::Style& style, const Options& options) {
-  if (options.output.empty() || options.output == "-") {
-    value_or_throw(print_report(text, style.form));
-  } else {
-    write_and_tell(options.output, text, options.operands);
-  }
+void show_answer(const WriteAnswer& write, const report::Style& style, const Options& options) {
+  if (options.output.empty() || options.output == "-") return print_written(write, style);
+  write_and_tell(options.output, in_pieces(write, style), options.operands);
 }
 
 int draw_and_finish(PictureForm form, const session::Compared& compared, const Options& options,

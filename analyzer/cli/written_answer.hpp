@@ -26,8 +26,8 @@ void check_drawing(PictureForm form);
 int draw_and_finish(PictureForm form, const session::Compared& compared, const Options& options,
                     session::Recording& recording, const Terminal& terminal, std::optional<std::int64_t> limit = {});
 
-/// Prints an answer that is text, or writes it where -o says. Throws io, usage.
-void show_answer(const std::string& text, const report::Style& style, const Options& options);
+/// Prints an answer that is text, or writes it where -o says, in pieces as they come. Throws io, usage.
+void show_answer(const WriteAnswer& write, const report::Style& style, const Options& options);
 
 /// Writes a page to the file of the options, else to a temporary one, and shows it. Throws io.
 void open_page(std::string_view bytes, const Options& options);

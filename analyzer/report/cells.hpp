@@ -51,13 +51,15 @@ void json_cells(JsonWriter& json, const std::vector<document::Field<Line>>& fiel
 
 /// The header record, then one for each line that `each_line` passes on.
 template <class Line, class EachLine>
-std::string csv_table(const std::vector<document::Field<Line>>& fields, std::size_t series, const EachLine& each_line) {
+std::string csv_table(const std::vector<document::Field<Line>>& fields, std::size_t series, const Style& style,
+                      const EachLine& each_line) {
   std::string text;
   for (const document::Field<Line>& field : fields) {
     if (field.forms == document::Forms::all) text += csv_header(field.column->key, field.column->traits.csv, series);
   }
   text.erase(0, 1).append("\r\n");
   each_line([&](const Line& line) {
+    pass_on(text, style.sink);
     Record record(text);
     for (const document::Field<Line>& field : fields) {
       if (field.forms == document::Forms::all)

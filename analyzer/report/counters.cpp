@@ -236,7 +236,7 @@ std::string json_counters(const CounterReport& report, const Style& style) {
   };
   const auto row = [](JsonWriter& json, const CounterRow& one) { json.object([&] { row_fields(json, one); }); };
   std::string out;
-  json_document(out, style.form, "rows", shown, head, row, [](JsonWriter&) {});
+  json_document(out, style, "rows", shown, head, row, [](JsonWriter&) {});
   return out;
 }
 

@@ -88,7 +88,7 @@ void diff_object(JsonWriter& json, const GrowthReport& report, RowVerdicts verdi
 }
 
 void diff_document(std::string& out, const GrowthReport& report, RowVerdicts verdicts, const Style& style) {
-  with_parts(report, verdicts, style, [&](const auto&... parts) { json_document(out, style.form, "rows", parts...); });
+  with_parts(report, verdicts, style, [&](const auto&... parts) { json_document(out, style, "rows", parts...); });
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ std::string json_series(const SeriesReport& series, const std::vector<GrowthRepo
     diff_document(out, series.overall, verdicts, style);
     return out;
   }
-  JsonWriter json(out);
+  JsonWriter json(out, JsonLayout::rows, style.sink);
   json.begin_object();
   json.field("schema", "snapdiff.diff/1");
   json.object_rows("snapshots", series.steps, [&](const SeriesStep& step) {

@@ -341,7 +341,7 @@ std::string json_gate(const GateReport& report, const Style& style) {
   const auto row = [&](JsonWriter& json, const GateFinding& finding) {
     json.object([&] { finding_fields(json, report, finding); });
   };
-  json_document(out, style.form, "findings", report.findings, head, row, [](JsonWriter&) {});
+  json_document(out, style, "findings", report.findings, head, row, [](JsonWriter&) {});
   return out;
 }
 

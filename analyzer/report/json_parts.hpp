@@ -74,10 +74,10 @@ void json_object_of_rows(JsonWriter& json, std::string_view name, const Rows& ro
 
 /// The same as a document; as JSON Lines a header line of all but the rows, then a line for each row.
 template <class Rows, class Head, class Row, class Tail>
-void json_document(std::string& out, Form form, std::string_view name, const Rows& rows, const Head& head,
+void json_document(std::string& out, const Style& style, std::string_view name, const Rows& rows, const Head& head,
                    const Row& row, const Tail& tail) {
-  const bool lines = form == Form::jsonl;
-  JsonWriter json(out, lines ? JsonLayout::one_line : JsonLayout::rows);
+  const bool lines = style.form == Form::jsonl;
+  JsonWriter json(out, lines ? JsonLayout::one_line : JsonLayout::rows, style.sink);
   if (!lines) {
     json_object_of_rows(json, name, rows, head, row, tail);
     out += '\n';
@@ -89,7 +89,7 @@ void json_document(std::string& out, Form form, std::string_view name, const Row
   });
   out += '\n';
   for (const auto& one : rows) {
-    JsonWriter line(out, JsonLayout::one_line);
+    JsonWriter line(out, JsonLayout::one_line, style.sink);
     row(line, one);
     out += '\n';
   }

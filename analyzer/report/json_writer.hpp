@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "analyzer/report/report.hpp"
+
 namespace snapdiff::report {
 
 /// Where the lines of a JSON text end.
@@ -23,7 +25,9 @@ enum class JsonLayout {
 /// doubles in the shortest form that reads back, NaN and infinities as null.
 class JsonWriter {
  public:
-  explicit JsonWriter(std::string& out, JsonLayout layout = JsonLayout::rows) : out_(out), layout_(layout) {}
+  /// `sink` as that of a style: it takes from `out` what is there.
+  explicit JsonWriter(std::string& out, JsonLayout layout = JsonLayout::rows, const Sink* sink = nullptr)
+      : out_(out), layout_(layout), sink_(sink) {}
 
   void begin_object() { open('{'); }
   void end_object() { close('}'); }
@@ -189,23 +193,29 @@ class JsonWriter {
     if (layout_ == JsonLayout::indented && comma_) indent();
     out_ += bracket;
     comma_ = true;
+    pass_on(out_, sink_);
   }
   void indent() { out_.append(1, '\n').append(2 * levels_, ' '); }
 
   std::string& out_;
   JsonLayout layout_;
+  const Sink* sink_;
   std::size_t levels_ = 0;
   bool comma_ = false;
   bool behind_key_ = false;
 };
 
-/// A document of one object and a line end; `fill` writes its fields.
+/// A document of one object and a line end; `fill` writes its fields. `sink` as that of a style.
 template <class Fill>
-std::string json_text(const Fill& fill, JsonLayout layout = JsonLayout::rows) {
+std::string json_text(const Sink* sink, const Fill& fill, JsonLayout layout = JsonLayout::rows) {
   std::string out;
-  JsonWriter json(out, layout);
+  JsonWriter json(out, layout, sink);
   json.object([&] { fill(json); });
   return out += '\n';
+}
+template <class Fill>
+std::string json_text(const Fill& fill, JsonLayout layout = JsonLayout::rows) {
+  return json_text(nullptr, fill, layout);
 }
 
 }  // namespace snapdiff::report

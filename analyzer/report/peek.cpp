@@ -192,7 +192,7 @@ std::string json_peek(const PeekReport& report, const Style& style) {
   const bool lines = style.form == Form::jsonl;
   const bool objects = has_objects(report);
   std::string out;
-  JsonWriter json(out, lines ? JsonLayout::one_line : JsonLayout::rows);
+  JsonWriter json(out, lines ? JsonLayout::one_line : JsonLayout::rows, style.sink);
   json.begin_object();
   json.field("schema", "snapdiff.peek/1");
   json.field("metric", report.metric);
@@ -206,12 +206,12 @@ std::string json_peek(const PeekReport& report, const Style& style) {
     json.end_object();
     out += '\n';
     for (const PeekFunction& function : report.functions) {
-      JsonWriter line(out, JsonLayout::one_line);
+      JsonWriter line(out, JsonLayout::one_line, style.sink);
       peek_function(line, function, objects);
       out += '\n';
     }
     for (const std::uint32_t row : stacks) {
-      JsonWriter line(out, JsonLayout::one_line);
+      JsonWriter line(out, JsonLayout::one_line, style.sink);
       json_growth_row(line, *report.by_stack, row);
       out += '\n';
     }

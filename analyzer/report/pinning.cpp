@@ -149,7 +149,7 @@ void row_fields(JsonWriter& json, const PinReport& report, const PinnedRow& row,
 }
 
 std::string pins_json(const PinReport& report, const Style& style) {
-  return json_text([&](JsonWriter& json) {
+  return json_text(style.sink, [&](JsonWriter& json) {
     json.field("schema", "snapdiff.pins/1");
     json.key("baseline");
     report.has_baseline() ? json_snapshot(json, report.baseline) : json.null();

@@ -36,8 +36,7 @@ void QueryWriter::row(std::span<const QueryCell> cells) {
     case Form::markdown: table_.emplace_back(cells.begin(), cells.end()); break;
   }
   ++rows_;
-  constexpr std::size_t kFlushAt = std::size_t{1} << 20;
-  if (out_.size() > kFlushAt) flush();
+  pass_on(out_, &sink_);
 }
 
 void QueryWriter::end() {

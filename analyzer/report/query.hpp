@@ -10,9 +10,6 @@
 
 namespace snapdiff::report {
 
-/// Takes an output piece by piece, in order.
-using Sink = std::function<void(std::string_view)>;
-
 /// Writes the rows of queries, one result after the other: text and Markdown once all are there, the others as they
 /// come. Names and texts come out of files and are made harmless in every form.
 class QueryWriter {

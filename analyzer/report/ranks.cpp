@@ -107,7 +107,7 @@ class RanksText {
 
 std::string ranks_json(const RankReport& report, const Style& style) {
   const GrowthReport& overall = report.series.overall;
-  return json_text([&](JsonWriter& json) {
+  return json_text(style.sink, [&](JsonWriter& json) {
     const auto index_or_null = [&](std::string_view key, std::optional<std::size_t> index) {
       json.field_or_null(key, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt);
     };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,18 @@ class JsonWriter;
 
 enum class Form : std::uint8_t { text, json, jsonl, csv, markdown };
 
+/// Takes an output piece by piece, in order.
+using Sink = std::function<void(std::string_view)>;
+
+/// Hands on what is written so far, once it is a piece of 1 MiB: a name that is in each of many rows takes no memory
+/// for each. `sink` may be null.
+inline void pass_on(std::string& out, const Sink* sink) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  if (sink == nullptr || out.size() < kPiece) return;
+  (*sink)(out);
+  out.clear();
+}
+
 struct Style {
   Form form = Form::text;
   std::size_t width = 80;  ///< columns of the terminal
@@ -43,6 +56,8 @@ struct Style {
   std::string_view thousands;  ///< between groups of three digits in tables of text
   bool cumulative = false;     ///< sort and lead with cum where by != stack
   std::string footer;          ///< last line of text, e.g. "stored in snapdiff.db as @1, @2. Next: ..."
+  /// Takes JSON, JSON Lines and CSV in pieces; a function then returns the rest, which without it is the whole.
+  const Sink* sink = nullptr;
 };
 
 /// Word and reason of each row of a series, parallel to the rows; or empty.
@@ -144,9 +159,9 @@ class StackPairs {
 /// "matched by function, lines moved", with the counts where several stacks are one: "3 stacks before, 1 after".
 std::string matched_text(const StackPair& pair);
 
-/// Files for other tools, from a diff (growth) or from one snapshot (value).
-std::string to_folded(const GrowthReport& report);
-std::string to_folded(const TopReport& report);
+/// Files for other tools, from a diff (growth) or from one snapshot (value). `sink` as that of a style.
+std::string to_folded(const GrowthReport& report, const Sink* sink = nullptr);
+std::string to_folded(const TopReport& report, const Sink* sink = nullptr);
 std::string to_speedscope(const GrowthReport& report);
 std::string to_speedscope(const TopReport& report);
 

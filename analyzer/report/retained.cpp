@@ -203,7 +203,7 @@ void sum_json(JsonWriter& json, std::string_view key, const ObjectSum& sum, bool
 }
 
 std::string retained_json(const RetainedReport& report, const Style& style) {
-  return json_text([&](JsonWriter& json) {
+  return json_text(style.sink, [&](JsonWriter& json) {
     json.field("schema", "snapdiff.retained/1");
     json.array("snapshots", report.snapshots, [&](const SnapshotRef& ref) { json_snapshot(json, ref); });
     json.objects("heaps", report.heaps, [&](const HeapFacts& heap) {

@@ -75,7 +75,7 @@ void append_magnitude(std::string& line, std::int64_t value) {
 
 class Lines {
  public:
-  explicit Lines(bool growth) : growth_(growth) {}
+  Lines(bool growth, const Sink* sink) : growth_(growth), sink_(sink) {}
 
   void add(std::span<const FrameView> leaf_first, std::int64_t value) {
     if (value == 0) return;
@@ -99,6 +99,7 @@ class Lines {
 
  private:
   void start(std::int64_t value) {
+    pass_on(out_, sink_);
     fresh_ = true;
     if (growth_) append_only(value > 0 ? kGrew : kShrank);
     // A snapshot has negative values only where it was saved by a diff.
@@ -114,13 +115,14 @@ class Lines {
   }
 
   bool growth_;
+  const Sink* sink_;
   bool fresh_ = true;
   std::string out_;
 };
 
 template <class Report>
-std::string folded(const Report& report, bool growth) {
-  Lines lines(growth);
+std::string folded(const Report& report, bool growth, const Sink* sink) {
+  Lines lines(growth, sink);
   for_each_amount(report, [&](const auto& stack, std::int64_t amount) { lines.add(stack, amount); });
   return lines.take();
 }
@@ -238,8 +240,8 @@ std::string speedscope(const Report& report, const std::string& name, Profile po
 
 }  // namespace
 
-std::string to_folded(const GrowthReport& report) { return folded(report, true); }
-std::string to_folded(const TopReport& report) { return folded(report, false); }
+std::string to_folded(const GrowthReport& report, const Sink* sink) { return folded(report, true, sink); }
+std::string to_folded(const TopReport& report, const Sink* sink) { return folded(report, false, sink); }
 
 std::string to_speedscope(const GrowthReport& report) {
   return speedscope(report, name_of(report.baseline) + " → " + name_of(report.current),

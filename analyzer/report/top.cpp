@@ -148,7 +148,7 @@ std::string json_top(const TopReport& report, const Style& style, const AboveTop
   const auto fields = fields_of(document::top_fields(), view);
   std::string out;
   json_document(
-      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
+      out, style, "rows", selection.rows, [&](JsonWriter& json) { top_head(json, report); },
       [&](JsonWriter& json, std::uint32_t row) { json.object([&] { json_cells(json, fields, row_line(view, row)); }); },
       [&](JsonWriter& json) { top_tail(json, report, selection.others, above); });
   return out;

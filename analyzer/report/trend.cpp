@@ -112,7 +112,7 @@ std::string json_trend(const TrendReport& trend, const Style& style) {
   const auto fields = fields_of(document::growth_fields(true), view);
   std::string out;
   json_document(
-      out, style.form, "rows", selection.rows, [&](JsonWriter& json) { head_fields(json, trend, view); },
+      out, style, "rows", selection.rows, [&](JsonWriter& json) { head_fields(json, trend, view); },
       [&](JsonWriter& json, std::uint32_t row) { json.object([&] { json_cells(json, fields, row_line(view, row)); }); },
       [&](JsonWriter& json) { tail_fields(json, trend, selection.others); });
   return out;

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/base/failure.hpp"
 #include "analyzer/base/toml_bounds.hpp"
 
 namespace snapdiff::session {
@@ -22,23 +23,44 @@ Status failed(const std::string& path, const char* what) {
   return Error{ErrorCode::io, std::string(what) + ": " + std::strerror(errno), std::nullopt, path};
 }
 
-Status write_all(int file, const std::string& path, std::string_view bytes) {
+/// Throws io.
+void write_all(int file, const std::string& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed(path, "cannot write");
+    if (written < 0) value_or_throw(failed(path, "cannot write"));
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ok();
 }
 
-/// A store holds what cannot be made again: only another store may take its place.
-Status keep_store(const std::string& path, std::string_view bytes) {
+/// A file that is open for writing. One with a temporary name is removed, unless it is given its own.
+class Opened {
+ public:
+  Opened(int file, std::string temporary) : file_(file), temporary_(std::move(temporary)) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() {
+    if (file_ >= 0) ::close(file_);
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+  void close_as(const std::string& path) {
+    if (::close(std::exchange(file_, -1)) != 0) value_or_throw(failed(path, "cannot write"));
+    if (std::rename(temporary_.c_str(), path.c_str()) != 0) value_or_throw(failed(path, "cannot rename into place"));
+    temporary_.clear();
+  }
+
+ private:
+  int file_;
+  std::string temporary_;
+};
+
+/// A store holds what cannot be made again: nothing takes its place.
+Status keep_store(const std::string& path) {
   constexpr std::string_view kStore = "SQLite format 3";
   std::ifstream file(path, std::ios::binary);
   std::string begin(kStore.size(), '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (begin != kStore || bytes.starts_with(kStore)) return ok();
+  if (begin != kStore) return ok();
   return Error{ErrorCode::usage, "not replaced: it is a SQLite file; remove it first or name another file",
                std::nullopt, path};
 }
@@ -59,30 +81,30 @@ Result<std::string> read_small_file(const std::string& path) {
   return text;
 }
 
-Status write_file(const std::string& given, std::string_view bytes) {
+Status write_file(const std::string& given, const Pieces& pieces) {
   std::error_code failure;
   const std::filesystem::path real = std::filesystem::canonical(given, failure);  // a link stays a link
   const std::string path = failure ? given : real.string();
   struct stat there {};
   const bool exists = ::stat(path.c_str(), &there) == 0;
-  if (exists && !S_ISREG(there.st_mode)) {
-    // A device or a pipe, e.g. /dev/full: nothing to rename over.
-    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) return failed(path, "cannot open for writing");
-    Status written = write_all(file, path, bytes);
-    ::close(file);
-    return written;
-  }
-  if (Status same = exists ? keep_store(path, bytes) : ok(); !same) return std::move(same).error().about(given);
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
-  if (file < 0) return failed(path, "cannot create");
-  Status written = write_all(file, path, bytes);
-  if (exists && written && ::fchmod(file, there.st_mode & 07777) != 0) written = failed(path, "cannot set its mode");
-  if (::close(file) != 0 && written) written = failed(path, "cannot write");
-  if (written && std::rename(temporary.c_str(), path.c_str()) != 0) written = failed(path, "cannot rename into place");
-  if (!written) ::unlink(temporary.c_str());
-  return written;
+  // A device or a pipe, e.g. /dev/full: nothing to rename over.
+  const bool in_place = exists && !S_ISREG(there.st_mode);
+  if (Status same = exists && !in_place ? keep_store(path) : ok(); !same) return std::move(same).error().about(given);
+  const std::string temporary = in_place ? "" : path + ".tmp" + std::to_string(::getpid());
+  const int file = in_place ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC)
+                            : ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
+  if (file < 0) return failed(path, in_place ? "cannot open for writing" : "cannot create");
+  Opened opened(file, temporary);
+  return guarded([&] {
+    pieces([&](std::string_view piece) { write_all(file, path, piece); });
+    if (in_place) return;
+    if (exists && ::fchmod(file, there.st_mode & 07777) != 0) value_or_throw(failed(path, "cannot set its mode"));
+    opened.close_as(path);
+  });
+}
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  return write_file(path, [bytes](const auto& take) { take(bytes); });
 }
 
 }  // namespace snapdiff::session

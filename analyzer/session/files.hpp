@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,9 +13,12 @@ namespace snapdiff::session {
 /// Errors: io; limit, once more has come. Both about `path`.
 Result<std::string> read_small_file(const std::string& path);
 
+/// Hands its parameter an output piece by piece.
+using Pieces = std::function<void(const std::function<void(std::string_view)>& take)>;
+
 /// Writes a whole file, or none: to a temporary name beside it, then renamed. A file that is there keeps its mode, and
-/// is replaced only by what is of its kind, as far as the first bytes say: text, a picture, a page, a SQLite file.
-/// Errors: usage (of another kind), io, both about `path`.
+/// is replaced unless it is a SQLite file. Errors: usage (that), io, both about `path`; what `pieces` throws.
+Status write_file(const std::string& path, const Pieces& pieces);
 Status write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace snapdiff::session

@@ -213,6 +213,15 @@ def long_names_deep(size):
     return "longdeep.pb.gz", gzip.compress(profile(strings_of(*names), parts + sample([1 + i % 3 for i in range(size)], 1000)), 6)
 
 
+def long_name_in_rows(size):
+    """A name of 16 KB in the stack of each row: what is written is 400 times the input."""
+    rows = size // 40
+    parts = b"".join(function(i + 1, 3 + i) + location(i + 1, i + 1, i + 1) for i in range(rows + 1))
+    parts += b"".join(sample([2 + i, 1], 1000 + i) for i in range(rows))
+    names = [b"n" * 16384, *(b"f%07d" % i for i in range(rows))]
+    return "longrows.pb.gz", gzip.compress(profile(strings_of(*names), parts), 6)
+
+
 def rust_names(size):
     """Short Rust names of which each comes out with some 60 000 characters: tuples of two back references."""
     strings, pieces, used, i = strings_of(), [], 0, 0
@@ -346,5 +355,5 @@ def many_closures(size):
 
 PAIRS = (many_lines, many_names, many_closures)
 ALL = (heaptrack_chain, sanitizer_reports, counters_once, profiled_devices, long_name, deep_stack, alike_addresses, dominator_chain,
-       colliding_names, many_labels, unused_string, massif_rows, tracker_series, long_names_deep, rust_names,
-       heaptrack_inlined, object_types, cuda_devices, cuda_long_file, cuda_steps)
+       colliding_names, many_labels, unused_string, massif_rows, tracker_series, long_names_deep, long_name_in_rows,
+       rust_names, heaptrack_inlined, object_types, cuda_devices, cuda_long_file, cuda_steps)

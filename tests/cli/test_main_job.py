@@ -2,9 +2,11 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import unittest
 
+import crafted
 from heaps import AFTER, BEFORE, BINARY, EXAMPLES, INUSE, SANITIZED, TOTAL_AFTER, TOTAL_BEFORE, CliTest, pprof, rounds, tcmalloc
 
 
@@ -187,7 +189,6 @@ class MainJob(CliTest):
         self.run_it(a, b, env={"SNAPDIFF_DB": "taken"}, code=2)
 
     def test_store_too_large_for_the_file_size_limit_is_told(self):
-        import resource
         a, b = self.pair()
         _, err = self.run_it(a, b, "--db", "s.db", code=2,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
@@ -206,6 +207,30 @@ class MainJob(CliTest):
                                   check=False, timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"standard output", done.stderr)
+
+    def test_an_answer_in_pieces_that_cannot_be_written_fails(self):
+        """Of some MiB the first pieces are written before the last ones are made."""
+        heap = self.write(*crafted.long_name_in_rows(20000))
+        whole = self.run_it("top", heap, "--as", "json", "--db", ":memory:")[0]
+        self.assertGreater(len(whole), 4 << 20)
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))}
+        with open(os.path.join(self.folder, "cut.json"), "wb") as cut:
+            done = subprocess.run([BINARY, "top", heap, "--as", "json", "--db", ":memory:"], cwd=self.folder, stdout=cut,
+                                  stderr=subprocess.PIPE, check=False, timeout=60, **limit)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"standard output: cannot write", done.stderr)
+        def content(name):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                return file.read()
+
+        self.write("old.json", "old")
+        for output in ("old.json", "new.json"):
+            error = self.refused(heap, "-o", output, "--db", ":memory:", **limit)
+            self.assertIn(output + ": cannot write", error)
+        self.assertEqual(content("old.json"), "old")
+        self.assertEqual([name for name in os.listdir(self.folder) if "new.json" in name or ".tmp" in name], [])
+        self.run_it(heap, "-o", "new.json", "--db", ":memory:")
+        self.assertEqual(json.loads(content("new.json")), json.loads(whole))
 
     def colour_run(self, env, *more):
         return self.shown_on_a_terminal(*self.pair(), *more, **env)

@@ -18,7 +18,8 @@ SMALL, LARGE, HUGE = 100_000, 1_000_000, 10_000_000
 COMMANDS = (("info",), ("--db", ":memory:"), ("import", "--db", "s.db"))
 PEAK = ("top", "--db", ":memory:")
 STEPS = ("trend", "--metric", "inuse_space", "--db", ":memory:")
-WRITTEN = (("--as", "json", "--db", ":memory:"), ("export", "--folded", "--db", ":memory:"))
+WRITTEN = (("--as", "json", "--db", ":memory:"), ("--as", "csv", "--db", ":memory:"),
+           ("export", "--folded", "--db", ":memory:"))
 MOMENT = {PEAK: "@peak", STEPS: "@steps"}
 # Of inputs in which each of many snapshots has rows of its own: a square of values that are nearly all 0.
 SERIES = (("trend", "--db", ":memory:"), ("trend", "--by", "function", "--db", ":memory:"),
@@ -88,7 +89,8 @@ class Proportion(CliTest):
         for make in crafted.ALL:
             more = {crafted.dominator_chain: (("retained",),), crafted.alike_addresses: (PEAK,),
                     crafted.object_types: (("retained", "--as", "json"), ("paths", "T1")),
-                    crafted.long_names_deep: WRITTEN, crafted.cuda_devices: (("ranks", "--db", ":memory:"),),
+                    crafted.long_names_deep: WRITTEN, crafted.long_name_in_rows: WRITTEN,
+                    crafted.cuda_devices: (("ranks", "--db", ":memory:"),),
                     crafted.cuda_steps: (STEPS,), crafted.cuda_long_file: (("pins",),)}
             more.update({series: SERIES for series in READ + (crafted.counters_once, crafted.profiled_devices)})
             self.check(make, COMMANDS + more.get(make, ()))
