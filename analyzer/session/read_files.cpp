@@ -23,6 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Files that are read once more together.
+constexpr std::size_t kReadAgain = 8;
+
 /// From this many files on they share a dictionary, whatever is in them.
 constexpr std::size_t kSharedFrom = 8;
 
@@ -172,12 +175,14 @@ class Held {
     if (bytes_.fetch_add(bytes) + bytes <= most_) return false;
     bytes_.fetch_sub(bytes);
     drop_rows(snapshot);
+    // The facts that stay lie among the memory of the rows.
+    if (dropped_.fetch_add(1) % kReadAgain == 0) give_free_memory_back();
     return true;
   }
 
  private:
   std::size_t most_;
-  std::atomic<std::size_t> bytes_{0};
+  std::atomic<std::size_t> bytes_{0}, dropped_{0};
 };
 
 }  // namespace
@@ -243,15 +248,18 @@ Status read_rows(std::span<LoadedSnapshot> snapshots, const Request& request) {
 }
 
 Status for_some(Loaded& loaded, const Request& request, const std::function<Status(std::span<LoadedSnapshot>)>& work) {
-  constexpr std::size_t kReadAgain = 8;
   std::vector<LoadedSnapshot>& all = loaded.snapshots;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     std::size_t lacking = 0;
-    for (; end < all.size() && lacking < kReadAgain; ++end) lacking += all[end].lacks_rows ? 1U : 0U;
+    for (; end < all.size() && lacking < kReadAgain; ++end) {
+      if (all[end].lacks_rows && lacking == 0 && end - begin >= kReadAgain) break;  // those that are here go first
+      lacking += all[end].lacks_rows ? 1U : 0U;
+    }
     const std::span<LoadedSnapshot> some = std::span(all).subspan(begin, end - begin);
     if (Status read = read_rows(some, request); !read) return read;
     if (Status done = work(some); !done) return done;
     for (LoadedSnapshot& item : some) item.ref.snapshot.reset();
+    if (end < all.size() && end - begin >= kReadAgain) give_free_memory_back();
   }
   return ok();
 }
