@@ -23,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that are read once more together.
+/// At most this number of files, and beyond this size on disk two, are read once more together.
 constexpr std::size_t kReadAgain = 8;
+constexpr std::uint64_t kBytesAgain = std::uint64_t{24} << 20;
 
 /// From this many files on they share a dictionary, whatever is in them.
 constexpr std::size_t kSharedFrom = 8;
@@ -251,15 +252,17 @@ Status for_some(Loaded& loaded, const Request& request, const std::function<Stat
   std::vector<LoadedSnapshot>& all = loaded.snapshots;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     std::size_t lacking = 0;
-    for (; end < all.size() && lacking < kReadAgain; ++end) {
+    std::uint64_t bytes = 0;
+    for (; end < all.size() && lacking < kReadAgain && (lacking < 2 || bytes < kBytesAgain); ++end) {
       if (all[end].lacks_rows && lacking == 0 && end - begin >= kReadAgain) break;  // those that are here go first
       lacking += all[end].lacks_rows ? 1U : 0U;
+      bytes += all[end].lacks_rows ? all[end].ref.snapshot->facts.source.size_bytes : 0;
     }
     const std::span<LoadedSnapshot> some = std::span(all).subspan(begin, end - begin);
     if (Status read = read_rows(some, request); !read) return read;
     if (Status done = work(some); !done) return done;
     for (LoadedSnapshot& item : some) item.ref.snapshot.reset();
-    if (end < all.size() && end - begin >= kReadAgain) give_free_memory_back();
+    if (end < all.size() && (lacking > 0 || end - begin >= kReadAgain)) give_free_memory_back();
   }
   return ok();
 }
