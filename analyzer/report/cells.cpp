@@ -22,10 +22,7 @@ std::string joined(std::span<const FrameView> frames, Part part) {
   std::string field;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (i > 0) field += ';';
-    for (const char c : part(frames[i])) {
-      if (c == ';' || c == '\\') field += '\\';
-      field += c;
-    }
+    append_marked(field, part(frames[i]), '\\', ';');
   }
   return field;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,16 @@
 #include "snapdiff/growth.hpp"
 
 namespace snapdiff::report {
+
+/// Appends a text with a mark before each mark in it, and before each `other`.
+inline void append_marked(std::string& out, std::string_view text, char mark, char other) {
+  for (const char *at = text.data(), *const end = at + text.size(); at != end;) {
+    const char* const special = std::find_if(at + 1, end, [&](char c) { return c == mark || c == other; });
+    if (*at == mark || *at == other) out += mark;
+    out.append(at, special);
+    at = special;
+  }
+}
 
 /// One record of RFC 4180 (CRLF, quotes doubled).
 class Record {
@@ -41,20 +52,12 @@ class Record {
   /// what a spreadsheet would run as a formula.
   void text(std::string_view raw) {
     separate();
-    const std::string safe = printable(raw);
-    std::string cell;
-    if (!safe.empty() && std::string_view("=+-@").find(safe[0]) != std::string_view::npos) cell += '\'';
-    cell += safe;
-    if (cell.find_first_of("\",") == std::string::npos) {
-      out_ += cell;
-      return;
-    }
-    out_ += '"';
-    for (const char c : cell) {
-      if (c == '"') out_ += '"';
-      out_ += c;
-    }
-    out_ += '"';
+    std::string cell = printable(raw);
+    if (!cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string_view::npos) cell.insert(0, 1, '\'');
+    const bool quoted = cell.find('"') != std::string::npos || cell.find(',') != std::string::npos;
+    if (quoted) out_ += '"';
+    append_marked(out_, cell, '"', '"');
+    if (quoted) out_ += '"';
   }
 
  private:
