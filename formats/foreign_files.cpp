@@ -196,15 +196,6 @@ bool is_julia_allocations(std::string_view head) {
   return lines >= kLeastLines && dashes > 0 && dashes < lines;
 }
 
-bool is_text(std::string_view head) {
-  if (head.empty()) return false;
-  const std::string_view start = head.substr(0, 1024);
-  return std::none_of(start.begin(), start.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte == 0x7f || (byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\x1b');
-  });
-}
-
 }  // namespace
 
 std::string foreign_kind(std::string_view head) {
@@ -220,7 +211,7 @@ std::string foreign_kind(std::string_view head) {
   if (is_pickle(head)) return "a Python pickle";
   if (is_fast_serialization(head)) return "a .NET gcdump or trace; `dotnet-gcdump report` makes of it what is read";
   if (head.find_first_not_of('\0') == std::string_view::npos && !head.empty()) return "nothing but zero bytes";
-  if (is_text(head)) return std::string(kUnknownText);
+  if (text::is_text(head.substr(0, 1024), "\n\r\t\f\x1b")) return std::string(kUnknownText);
   return {};
 }
 

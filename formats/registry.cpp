@@ -185,14 +185,6 @@ Result<std::vector<Snapshot>> import_all(OpenedInput& opened, const Format& form
   return std::move(list.snapshots);
 }
 
-/// The format for text of which a user's patterns say what is read.
-const Format* format_of_patterns() {
-  for (const Format* format : kFormats) {
-    if (format->takes_patterns) return format;
-  }
-  return nullptr;
-}
-
 /// The format of an opened input. Foreign files are refused by their first bytes; only text is
 /// looked at further.
 Result<const Format*> choose(OpenedInput& input, const ReadOptions& options) {
@@ -201,7 +193,7 @@ Result<const Format*> choose(OpenedInput& input, const ReadOptions& options) {
   if (!options.patterns.empty()) {
     const bool is_other = found && (*found)->sniff(input.head()) == Match::certain;
     const bool may_be_log = found || is_vague(foreign_kind(input.head()));
-    if (!is_other && may_be_log) return format_of_patterns();
+    if (!is_other && may_be_log) return &kMetricLog;
   }
   for (const std::size_t bytes : kTextSniffBytes) {
     if (found || input.head_is_all() || found.error().code != ErrorCode::unsupported ||

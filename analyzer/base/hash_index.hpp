@@ -45,6 +45,15 @@ class HashIndex {
     ++used_;
   }
 
+  /// find(); where it finds none, row `next` is inserted. The row, and whether it is `next`.
+  template <class IsSame>
+  std::pair<std::uint32_t, bool> intern(std::uint64_t hash, std::size_t next, IsSame is_same) {
+    const std::uint32_t row = find(hash, is_same);
+    if (row != kAbsent) return {row, false};
+    insert(hash, static_cast<std::uint32_t>(next));
+    return {static_cast<std::uint32_t>(next), true};
+  }
+
   /// Adds rows 0 .. rows - 1 to an index that is empty, on all cores. Several threads call hash_of(row) and
   /// is_same(row, earlier_row).
   /// Returns the first row that is the same, for each row: the row itself where none is. Only first rows are found.

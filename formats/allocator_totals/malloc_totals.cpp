@@ -52,14 +52,8 @@ std::optional<std::int64_t> attribute(std::string_view tag, std::string_view nam
 
 /// Counters of all: system = in_use + free + metadata; mmapped is a part of in_use, unmapped is not in system.
 class MallocLog final : public CounterLog {
- public:
-  MallocLog(Input& in, SnapshotSink& out)
-      : CounterLog(in, out,
-                   "no totals: the input ends, expected malloc_info()'s <malloc>, malloc_stats()'s \"system bytes\", "
-                   "mallinfo()'s "
-                   "fields or tcmalloc's \"MALLOC:\"") {}
+  using CounterLog::CounterLog;
 
- private:
   enum class Kind : std::uint8_t { none, malloc_info, malloc_stats, mallinfo, tcmalloc };
 
   void handle(std::string_view line) override {
@@ -284,7 +278,8 @@ constexpr Format kMallocTotals{
     .info = {"malloc-totals", "totals of glibc's malloc (malloc_info, malloc_stats, mallinfo) and tcmalloc (GetStats)",
              "*.xml, *.txt, *.log", "free chunks by size, peaks, which arena"},
     .sniff = sniff_malloc,
-    .decode = read_log<MallocLog>,
-    .many = "counters"};
+    .decode = read_log<MallocLog,
+                       "no totals: the input ends, expected malloc_info()'s <malloc>, malloc_stats()'s \"system "
+                       "bytes\", mallinfo()'s fields or tcmalloc's \"MALLOC:\"">};
 
 }  // namespace snapdiff::formats

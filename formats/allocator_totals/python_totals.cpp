@@ -19,8 +19,7 @@ struct SizeClass {
 /// "    1     32          17            8636            34"
 std::optional<SizeClass> size_class_of(std::string_view line) {
   SizeClass out;
-  const bool fits = reads(line, "~%~%~%~%~%~$", out.number, out.size, out.pools, out.used, out.free);
-  return fits ? std::optional(out) : std::nullopt;
+  return given(reads(line, "~%~%~%~%~%~$", out.number, out.size, out.pools, out.used, out.free), out);
 }
 
 /// The number after the last "=": "# bytes in allocated blocks        =            4,631,136".
@@ -47,12 +46,8 @@ constexpr SumLine kSumLines[] = {{"# bytes in allocated blocks", "in_use"},
                                  {"# bytes lost to arena alignment", "metadata"}};
 
 class PythonMallocLog final : public ReportLog {
- public:
-  PythonMallocLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no table: the input ends, expected \"class   size   num pools   blocks in use  avail blocks\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (is_class_heading(line)) {
       cut();
@@ -121,9 +116,10 @@ class PythonMallocLog final : public ReportLog {
 
 }  // namespace
 
-constexpr Format kPythonMalloc = log_format<PythonMallocLog, is_class_heading>(
-    {"python-malloc", "CPython's sys._debugmallocstats(): blocks by size class", "*.txt, *.log",
-     "pools, the arena map, free lists of objects"},
-    "size classes");
+constexpr Format kPythonMalloc =
+    log_format<PythonMallocLog, is_class_heading,
+               "no table: the input ends, expected \"class   size   num pools   blocks in use  avail blocks\"">(
+        {"python-malloc", "CPython's sys._debugmallocstats(): blocks by size class", "*.txt, *.log",
+         "pools, the arena map, free lists of objects"});
 
 }  // namespace snapdiff::formats

@@ -28,11 +28,8 @@ std::optional<Stats> stats_of(std::string_view line) {
 }
 
 class StatsLog final : public text::CounterLog {
- public:
-  StatsLog(Input& in, SnapshotSink& out)
-      : CounterLog(in, out, "no totals: the input ends, expected \"Stats { allocations: N, … }\" of stats_alloc") {}
+  using CounterLog::CounterLog;
 
- private:
   void handle(std::string_view line) override {
     const std::optional<Stats> stats = stats_of(line);
     if (!stats && !lines_.terminated() && is_open())
@@ -48,8 +45,8 @@ class StatsLog final : public text::CounterLog {
 
 }  // namespace
 
-constexpr Format kRustTotals = text::log_format<StatsLog, stats_of>(
-    {"stats-alloc", "totals of Rust's stats_alloc as its Debug output prints them", "*.log, *.txt", "counts of calls"},
-    "counters");
+constexpr Format kRustTotals = text::log_format<
+    StatsLog, stats_of, "no totals: the input ends, expected \"Stats { allocations: N, … }\" of stats_alloc">(
+    {"stats-alloc", "totals of Rust's stats_alloc as its Debug output prints them", "*.log, *.txt", "counts of calls"});
 
 }  // namespace snapdiff::formats

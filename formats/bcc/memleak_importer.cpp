@@ -88,12 +88,8 @@ std::optional<std::int64_t> attached_to(std::string_view line) {
 constexpr std::size_t kMaxFrames = 1'000'000;
 
 class MemleakLog final : public text::ReportLog {
- public:
-  MemleakLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (const auto time = heading_time(line)) {
       close();
@@ -168,8 +164,7 @@ class MemleakLog final : public text::ReportLog {
   void close() {
     if (!report_) return;
     close_row();
-    out_.take(report_->finish());
-    report_.reset();
+    give_report();
   }
 
   void finish() override { close(); }
@@ -186,9 +181,10 @@ class MemleakLog final : public text::ReportLog {
 
 }  // namespace
 
-constexpr Format kBccMemleak = text::log_format<MemleakLog, heading_time>(
-    {"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
-     "single allocations (-a); offsets in functions; the date, which is not there"},
-    "distinct stacks");
+constexpr Format kBccMemleak =
+    text::log_format<MemleakLog, heading_time,
+                     "no report: the input ends, expected \"[HH:MM:SS] Top N stacks with outstanding allocations:\"">(
+        {"bcc-memleak", "outstanding allocations by bcc's memleak, a series", "*.txt, *.log",
+         "single allocations (-a); offsets in functions; the date, which is not there"});
 
 }  // namespace snapdiff::formats

@@ -200,8 +200,7 @@ class FoldedReader {
   /// The format has no units. austin's header says what it measured; a file name may say "bytes".
   void add_column() {
     SnapshotFacts& facts = builder_.facts();
-    const std::size_t slash = in_.name().find_last_of("/\\");
-    const std::string_view name = std::string_view(in_.name()).substr(slash == std::string::npos ? 0 : slash + 1);
+    const std::string_view name = base_name(in_.name());
     if (text_.is_austin) {
       facts.producer = "austin";
       builder_.add_column({"rss_change", "bytes"});
@@ -330,7 +329,6 @@ constexpr Format kFoldedStacks{
          "stacks with a number each: async-profiler, austin -m, fil, FlameGraph, heaptrack_print -F, export --folded",
          "*.folded, *.collapsed, *.austin, *.prof", "units, which most files do not say; threads of austin"},
     .sniff = sniff_folded,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, FoldedReader(in).read()); },
-    .many = "distinct stacks"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, FoldedReader(in).read()); }};
 
 }  // namespace snapdiff::formats

@@ -44,11 +44,8 @@ std::string_view function_of(std::string_view line) {
 }
 
 class DumpLog final : public text::ReportLog {
- public:
-  DumpLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no goroutine: the input ends, expected \"goroutine N [STATE]:\"") {}
+  using ReportLog::ReportLog;
 
- private:
   struct Frame {
     std::string function, file;
     std::int64_t line = 0;
@@ -138,8 +135,7 @@ class DumpLog final : public text::ReportLog {
   void cut() { lose("the input ends inside a goroutine, which was left out"); }
 
   void take() {
-    if (report_) out_.take(report_->finish());
-    report_.reset();
+    if (report_) give_report();
     ids_.clear();
   }
 
@@ -183,7 +179,6 @@ constexpr Format kGoroutineDump{
     .info = {"goroutine-dump", "stacks of all goroutines: Go's /debug/pprof/goroutine?debug=2, SIGQUIT", "*.txt, *.log",
              "ids and arguments of goroutines, how long each one waits"},
     .sniff = sniff_dump,
-    .decode = text::read_log<DumpLog>,
-    .many = "distinct stacks"};
+    .decode = text::read_log<DumpLog, "no goroutine: the input ends, expected \"goroutine N [STATE]:\"">};
 
 }  // namespace snapdiff::formats

@@ -36,11 +36,7 @@ void decode_dump(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
 
 template <Dump kDump>
 constexpr Format dump_format(const FormatInfo& info, std::string (*refusal)(std::string_view) = no_refusal) {
-  return {.info = info,
-          .sniff = sniff_dump<kDump>,
-          .decode = decode_dump<kDump>,
-          .refusal = refusal,
-          .many = "distinct stacks"};
+  return {.info = info, .sniff = sniff_dump<kDump>, .decode = decode_dump<kDump>, .refusal = refusal};
 }
 
 }  // namespace

@@ -168,7 +168,6 @@ constexpr Format kGoHeapDump{
     .info = {"go-heapdump", "Go's debug.WriteHeapDump: sampled stacks, MemStats, sum of all objects",
              "*.heapdump, *.dump", "objects, their contents and pointers; types, goroutines, finalizers"},
     .sniff = [](std::string_view head) { return certain_if(text::has_prefix(head, kGoDumpSignature)); },
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, GoDumpReader(in).read()); },
-    .many = "distinct stacks"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, GoDumpReader(in).read()); }};
 
 }  // namespace snapdiff::formats

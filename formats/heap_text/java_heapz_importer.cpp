@@ -171,9 +171,7 @@ void decode_java(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
 
 }  // namespace
 
-constexpr Format kJavaHeapz{.info = {"java-heapz", "Java heapz profile, text", "*.heap", ""},
-                            .sniff = sniff_java,
-                            .decode = decode_java,
-                            .many = "distinct stacks"};
+constexpr Format kJavaHeapz{
+    .info = {"java-heapz", "Java heapz profile, text", "*.heap", ""}, .sniff = sniff_java, .decode = decode_java};
 
 }  // namespace snapdiff::formats

@@ -55,12 +55,11 @@ class RawStacks {
     std::uint64_t hash = keyed_hash(frames.size());
     for (const std::uint32_t frame : frames) hash = (hash ^ frame) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
     hash = mix64(hash);
-    const std::uint32_t row = index_.find(hash, [&](std::uint32_t r) {
+    const auto [row, is_new] = index_.intern(hash, size(), [&](std::uint32_t r) {
       const auto other = this->frames(r);
       return std::equal(frames.begin(), frames.end(), other.begin(), other.end());
     });
-    if (row != HashIndex::kAbsent) return checked_add(values_[row], values);
-    index_.insert(hash, static_cast<std::uint32_t>(size()));
+    if (!is_new) return checked_add(values_[row], values);
     frame_.insert(frame_.end(), frames.begin(), frames.end());
     begin_.push_back(frame_.size());
     values_.push_back(values);

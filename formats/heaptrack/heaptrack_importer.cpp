@@ -458,7 +458,6 @@ constexpr Format kHeaptrack{
              "single events; addresses of frames, which differ from run to run"},
     .sniff = sniff_heaptrack,
     .decode = decode_heaptrack,
-    .many = "traces",
     .has_moments = true};
 
 }  // namespace snapdiff::formats

@@ -164,13 +164,8 @@ class PrintedList {
 /// What heaptrack_print prints of a recording: a report ends with its totals, or where the next one begins. Of its
 /// lists the leaks are what the process held at its end; without them (-l 1 prints them) the peak is read.
 class PrintedReports final : public text::ReportLog {
- public:
-  PrintedReports(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no list of heaptrack_print: the input ends, expected a line such as 1.00K leaked over 2 "
-                  "calls from") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (line.starts_with("reading diff file "))
       fail(ErrorCode::unsupported,
@@ -227,9 +222,10 @@ bool begins_list(std::string_view line) {
 
 }  // namespace
 
-constexpr Format kHeaptrackPrint = text::log_format<PrintedReports, begins_list>(
+constexpr Format kHeaptrackPrint = text::log_format<
+    PrintedReports, begins_list,
+    "no list of heaptrack_print: the input ends, expected a line such as 1.00K leaked over 2 calls from">(
     {"heaptrack-print", "what heaptrack_print prints: the leaks (-l 1), or what was in use at the peak", "*.txt, *.log",
-     "numbers of calls, temporary allocations, stacks that are not listed"},
-    "distinct stacks");
+     "numbers of calls, temporary allocations, stacks that are not listed"});
 
 }  // namespace snapdiff::formats

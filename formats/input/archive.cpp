@@ -185,7 +185,7 @@ Result<std::shared_ptr<const Archive>> Archive::open(const std::string& path) {
   const fs::file_time_type time = fs::last_write_time(path, failure);
   if (last != nullptr && last_path == path && last_time == time) return last;
   std::shared_ptr<const Archive> made;
-  Status read = run_reader([&] { made = ArchiveReader::read(path); }, "files");
+  Status read = run_reader([&] { made = ArchiveReader::read(path); });
   if (!read) return std::move(read).error().about(path);
   last = made;
   last_path = path;

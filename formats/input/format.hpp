@@ -47,19 +47,15 @@ struct Format {
   /// Why a head is a near relative that this format refuses ("this is a CPU profile"), or "".
   std::string (*refusal)(std::string_view head) = no_refusal;
 
-  /// What may be more than fits in memory, as run_reader() has it.
-  std::string_view many = {};
   /// Files hold more moments than are read unasked: ReadRequest::point chooses others. facts.position is unique among
   /// all moments of one input, and 0 is the usual one.
   bool has_moments = false;
-  /// Text that is certainly of no other format is of this one where there are ReadRequest::patterns.
-  bool takes_patterns = false;
   /// Of several formats that fit alike, the one of the highest rank is taken.
   int rank = 0;
 
   /// decode(), whose failure is the result.
   Status read(Input& in, SnapshotSink& out, const ReadRequest& request = {}) const {
-    return run_reader([&] { decode(in, out, request); }, many);
+    return run_reader([&] { decode(in, out, request); });
   }
 };
 

@@ -13,13 +13,12 @@ class TypeRows {
   /// The row of this kind and name, made where there is none.
   std::uint32_t row(ObjectTypeTable& types, StringId kind, StringId name) {
     const std::uint64_t hash = mix64((static_cast<std::uint64_t>(kind) << 32) | static_cast<std::uint64_t>(name));
-    std::uint32_t row =
-        rows_.find(hash, [&](std::uint32_t r) { return types.kind[r] == kind && types.name[r] == name; });
-    if (row != HashIndex::kAbsent) return row;
-    row = static_cast<std::uint32_t>(types.size());
-    types.kind.push_back(kind);
-    types.name.push_back(name);
-    rows_.insert(hash, row);
+    const auto [row, is_new] = rows_.intern(
+        hash, types.size(), [&](std::uint32_t r) { return types.kind[r] == kind && types.name[r] == name; });
+    if (is_new) {
+      types.kind.push_back(kind);
+      types.name.push_back(name);
+    }
     return row;
   }
 

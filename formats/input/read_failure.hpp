@@ -47,14 +47,10 @@ inline void give(SnapshotSink& out, Result<Snapshot> made) {
   value_or_throw(out.take(value_or_throw(std::move(made))));
 }
 
-/// Calls `read()`, which returns a Status, a Result or nothing, or throws Failure. `many` is what may be more than
-/// fits in memory, for the message; where it is empty, running out of memory is left to the caller.
+/// Calls `read()`, which returns a Status, a Result or nothing, or throws Failure or for want of memory.
 template <class Read>
-auto run_reader(Read read, std::string_view many = {})
-    -> std::conditional_t<std::is_void_v<decltype(read())>, Status, decltype(read())> {
-  const auto out_of_memory = [many] {
-    return Error{ErrorCode::limit, "out of memory: more " + std::string(many) + " than fit"};
-  };
+auto run_reader(Read read) -> std::conditional_t<std::is_void_v<decltype(read())>, Status, decltype(read())> {
+  const Error no_memory{ErrorCode::limit, "not enough memory to read this input"};
   try {
     if constexpr (std::is_void_v<decltype(read())>) {
       read();
@@ -65,11 +61,9 @@ auto run_reader(Read read, std::string_view many = {})
   } catch (Failure& failure) {
     return std::move(failure.error);
   } catch (const std::bad_alloc&) {
-    if (many.empty()) throw;
-    return out_of_memory();
+    return no_memory;
   } catch (const std::length_error&) {
-    if (many.empty()) throw;
-    return out_of_memory();
+    return no_memory;
   }
 }
 

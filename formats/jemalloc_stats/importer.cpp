@@ -191,11 +191,8 @@ Columns columns_of(std::string_view heading) {
 }
 
 class TextDumps final : public ReportLog {
- public:
-  TextDumps(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no statistics: the input ends, expected \"Begin jemalloc statistics\"") {}
+  using ReportLog::ReportLog;
 
- private:
   enum class Table : std::uint8_t { none, small, large };
   enum class Section : std::uint8_t { merged, single, destroyed };
 
@@ -316,7 +313,9 @@ class TextDumps final : public ReportLog {
   Columns columns_;
 };
 
-void read_text(Input& in, SnapshotSink& out) { TextDumps(in, out).run(); }
+void read_text(Input& in, SnapshotSink& out) {
+  TextDumps(in, out, "no statistics: the input ends, expected \"Begin jemalloc statistics\"").run();
+}
 
 Match sniff_jemalloc(std::string_view head) {
   if (begins_with(head, {"{", "\"jemalloc\"", ":"})) return Match::certain;
@@ -328,7 +327,6 @@ Match sniff_jemalloc(std::string_view head) {
 constexpr Format kJemallocStats{.info = {"jemalloc-stats", "statistics of jemalloc (malloc_stats_print), JSON or text",
                                          "*.json, *.txt", "rates, locks, slabs, dirty pages, the split by arena"},
                                 .sniff = sniff_jemalloc,
-                                .decode = json::read_json_or_text<json::read_dumps<JsonDump>, read_text>,
-                                .many = "distinct stacks"};
+                                .decode = json::read_json_or_text<json::read_dumps<JsonDump>, read_text>};
 
 }  // namespace snapdiff::formats

@@ -128,12 +128,9 @@ class Recording {
 
   std::uint32_t row(StackId stack, LabelSetId labels, bool native) {
     const std::uint64_t hash = mix64(std::uint64_t{index_of(stack)} << 32 | index_of(labels));
-    std::uint32_t at =
-        index_.find(hash, [&](std::uint32_t r) { return rows_[r].stack == stack && rows_[r].labels == labels; });
-    if (at != HashIndex::kAbsent) return at;
-    at = static_cast<std::uint32_t>(rows_.size());
-    rows_.push_back({stack, labels, native, false, 0, {}});
-    index_.insert(hash, at);
+    const auto [at, is_new] = index_.intern(
+        hash, rows_.size(), [&](std::uint32_t r) { return rows_[r].stack == stack && rows_[r].labels == labels; });
+    if (is_new) rows_.push_back({stack, labels, native, false, 0, {}});
     return at;
   }
 

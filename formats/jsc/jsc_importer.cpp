@@ -226,7 +226,6 @@ constexpr Format kJsc{
     .info = {"jsc-heapsnapshot", "heap snapshot of JavaScriptCore (Bun, Safari): objects and who holds them", "*.json",
              "labels and addresses of objects"},
     .sniff = sniff_jsc,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, JscReader(in).read()); },
-    .many = "objects"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, JscReader(in).read()); }};
 
 }  // namespace snapdiff::formats

@@ -36,11 +36,8 @@ std::optional<LoaderRow> loader_of(std::string_view line) {
 }
 
 class ClassLoaderLog final : public ReportLog {
- public:
-  ClassLoaderLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no table: the input ends, expected the heading \"ClassLoader  Parent  CLD*  Classes\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (is_loader_heading(line)) {
       close(std::nullopt);
@@ -100,9 +97,10 @@ class ClassLoaderLog final : public ReportLog {
 
 }  // namespace
 
-constexpr Format kJvmClassLoaders = log_format<ClassLoaderLog, is_loader_heading>(
-    {"jvm-classloaders", "class loaders of the JVM and their metaspace: jcmd VM.classloader_stats", "*.txt, *.log",
-     "addresses, the parents of loaders"},
-    "class loaders");
+constexpr Format kJvmClassLoaders =
+    log_format<ClassLoaderLog, is_loader_heading,
+               "no table: the input ends, expected the heading \"ClassLoader  Parent  CLD*  Classes\"">(
+        {"jvm-classloaders", "class loaders of the JVM and their metaspace: jcmd VM.classloader_stats", "*.txt, *.log",
+         "addresses, the parents of loaders"});
 
 }  // namespace snapdiff::formats

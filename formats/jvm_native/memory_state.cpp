@@ -51,18 +51,11 @@ bool is_metaspace_heading(std::string_view words) {
 }
 
 class MemoryStateLog final : public CounterLog {
- public:
-  MemoryStateLog(Input& in, SnapshotSink& out)
-      : CounterLog(in, out, "no heap: the input ends, expected lines of jcmd GC.heap_info or VM.metaspace") {}
+  using CounterLog::CounterLog;
 
- private:
   void handle(std::string_view line) override {
     const std::string_view words = trim(line);
-    if (!lines_.terminated()) {
-      if (is_open() && !words.empty()) moment().lose("the last line has no end and was left out", lines_.line_offset());
-      return;
-    }
-    if (pid(words)) return;
+    if (leaves_out_line() || pid(words)) return;
     if (is_metaspace_heading(words)) return begin_metaspace(words);
     if (words == "Virtual space:" || words == "Chunk freelists:") {
       in_usage_ = false;
@@ -168,7 +161,6 @@ constexpr Format kJvmMemoryState{
     .info = {"jvm-memory", "heap and metaspace of the JVM: jcmd GC.heap_info, VM.metaspace", "*.txt, *.log",
              "spaces and regions, chunks by size"},
     .sniff = sniff_memory_state,
-    .decode = read_log<MemoryStateLog>,
-    .many = "counters"};
+    .decode = read_log<MemoryStateLog, "no heap: the input ends, expected lines of jcmd GC.heap_info or VM.metaspace">};
 
 }  // namespace snapdiff::formats

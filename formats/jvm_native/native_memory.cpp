@@ -10,46 +10,37 @@ using namespace text;
 enum Side : std::size_t { kBaseline, kNow };
 using Sides = std::array<std::int64_t, 2>;
 
-/// Bytes of a scale of Native Memory Tracking; 0 for another word.
-std::int64_t scale_of(std::string_view unit) {
-  if (unit.empty() || unit == "B") return 1;
-  if (unit == "KB") return std::int64_t{1} << 10;
-  if (unit == "MB") return std::int64_t{1} << 20;
-  return unit == "GB" ? std::int64_t{1} << 30 : 0;
-}
-
 struct Amount {
   Sides bytes{};
   std::int64_t scale = 1;
 };
 
 /// "1440465KB", "1440465": bytes.
-bool take_bytes(Cursor& at, std::int64_t& bytes, std::int64_t& scale) {
-  if (!at.count(bytes)) return false;
-  const char* const begin = at.position();
-  while (is_letter(at.peek())) at.take(at.peek());
-  scale = scale_of({begin, static_cast<std::size_t>(at.position() - begin)});
-  return scale != 0 && !__builtin_mul_overflow(bytes, scale, &bytes);
+bool take_bytes(std::string_view& text, std::int64_t& bytes, std::int64_t& scale) {
+  const Measure found = measure_at(text, 0, 0);
+  const std::optional<Quantity> value = found.bytes(1);
+  if (!value || found.number.has_point) return false;
+  bytes = value->value;
+  scale = found.unit.empty() ? 1 : static_cast<std::int64_t>(size_unit(found.unit, false));
+  text.remove_prefix(found.end);
+  return true;
 }
 
 /// "1440465KB +3192KB" behind `word`; the part with a sign is missing where nothing changed.
 std::optional<Amount> amount_behind(std::string_view line, std::string_view word, bool& is_diff) {
-  const auto words = behind(line, word);
-  if (!words) return std::nullopt;
-  Cursor at(*words);
+  auto rest = behind(line, word);
   Amount out;
-  if (!take_bytes(at, out.bytes[kNow], out.scale)) return std::nullopt;
+  if (!rest || !take_bytes(*rest, out.bytes[kNow], out.scale)) return std::nullopt;
   out.bytes[kBaseline] = out.bytes[kNow];
   // A site prints its category between the two numbers.
-  std::string_view rest = at.rest();
-  if (const std::size_t type = rest.find("ype="); word == "malloc=" && type != std::string_view::npos)
-    rest.remove_prefix(std::min(rest.size(), rest.find_first_of("+-)#", type)));
-  Cursor delta(trim(rest));
-  const bool down = delta.peek() == '-';
-  if (!down && delta.peek() != '+') return out;
-  delta.take(delta.peek());
+  if (const std::size_t type = rest->find("ype="); word == "malloc=" && type != std::string_view::npos)
+    rest->remove_prefix(std::min(rest->size(), rest->find_first_of("+-)#", type)));
+  *rest = trim(*rest);
+  const bool down = rest->starts_with('-');
+  if (!down && !rest->starts_with('+')) return out;
+  rest->remove_prefix(1);
   std::int64_t change = 0, scale = 1;
-  if (!take_bytes(delta, change, scale)) return out;
+  if (!take_bytes(*rest, change, scale)) return out;
   is_diff = true;
   if (!checked_add(out.bytes[kNow], down ? change : -change, out.bytes[kBaseline])) return std::nullopt;
   return out;
@@ -93,12 +84,8 @@ std::string_view category_of(std::string_view line) {
 }
 
 class NativeMemoryLog final : public ReportLog {
- public:
-  NativeMemoryLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no report: the input ends, expected \"Native Memory Tracking:\" and \"Total: reserved=\"") {
-  }
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     const std::string_view words = trim(line);
     if (words == "Native Memory Tracking:") return open();
@@ -306,7 +293,7 @@ constexpr Format kJvmNativeMemory{
     .info = {"jvm-nmt", "Native Memory Tracking of the JVM: jcmd VM.native_memory summary, detail, and their .diff",
              "*.txt, *.log", "the virtual memory map, malloc and arenas apart, peaks"},
     .sniff = sniff_native_memory,
-    .decode = read_log<NativeMemoryLog>,
-    .many = "call sites"};
+    .decode = read_log<NativeMemoryLog,
+                       "no report: the input ends, expected \"Native Memory Tracking:\" and \"Total: reserved=\"">};
 
 }  // namespace snapdiff::formats

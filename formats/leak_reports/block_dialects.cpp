@@ -2,24 +2,12 @@
 
 #include "formats/input/number_rows.hpp"
 #include "formats/leak_reports/leak_listing.hpp"
-#include "formats/text/quantity.hpp"
-#include "formats/text/scan.hpp"
+#include "formats/text/pattern.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
 
 constexpr std::size_t kNowhere = std::string_view::npos;
-
-/// "0x55fd33d88300" at the cursor.
-bool take_address(text::Cursor& at, std::uint64_t& out) { return at.takes("0x%", out); }
-
-/// A size in hexadecimal digits; nothing from 2^63 on.
-bool take_size(text::Cursor& at, std::int64_t& out) {
-  std::uint64_t value = 0;
-  if (!take_address(at, value) || value >> 63 != 0) return false;
-  out = static_cast<std::int64_t>(value);
-  return true;
-}
 
 /// Process 15295: 30252 nodes malloced for 5385 KB
 /// Process 15295: 3 leaks for 144 total leaked bytes.
@@ -34,7 +22,7 @@ bool take_size(text::Cursor& at, std::int64_t& out) {
 class MacosLeaks final : public Dialect {
  public:
   bool begins(std::string_view line) const override { return total_of(line).has_value(); }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (const auto total = total_of(line)) {
       out.open("leaks");
       total_ = *total;
@@ -59,7 +47,7 @@ class MacosLeaks final : public Dialect {
     }
     if (found_ == total_.blocks && text.empty()) end(out);
   }
-  void finish(ListingSink& out) override {
+  void finish(LeakListing& out) override {
     name_by_type(out);
     if (found_ == total_.blocks) end(out);
   }
@@ -69,17 +57,17 @@ class MacosLeaks final : public Dialect {
     const auto rest = text::behind(line, "Process ");
     std::int64_t pid = 0;
     Leaked out;
-    const bool fits = rest && line.find(" total leaked bytes") != kNowhere &&
-                      text::reads(*rest, "%: % leaks? for %", pid, out.blocks, out.bytes);
-    return fits ? std::optional(out) : std::nullopt;
+    return text::given(rest && line.find(" total leaked bytes") != kNowhere &&
+                           text::reads(*rest, "%: % leaks? for %", pid, out.blocks, out.bytes),
+                       out);
   }
 
-  void end(ListingSink& out) {
+  void end(LeakListing& out) {
     out.close(total_);
     stack_.clear();
   }
 
-  void record(std::string_view kind, std::int64_t bytes, std::string_view type, ListingSink& out) {
+  void record(std::string_view kind, std::int64_t bytes, std::string_view type, LeakListing& out) {
     out.check().open_record(kind, {bytes, 1});
     ++found_;
     // Leaf first: they are printed from the root on.
@@ -94,25 +82,16 @@ class MacosLeaks final : public Dialect {
   }
 
   /// "2 (192 bytes) ROOT LEAK: <AddExpr 0x7fba71405990> [96]": the bytes in brackets are its own.
-  bool node(std::string_view text, ListingSink& out) {
-    text::Cursor at(text);
-    std::int64_t count = 0;
-    if (!at.count(count) || !at.take(" (") || text.back() != ']') return false;
-    const std::size_t open = text.rfind('[');
-    const std::optional<text::Quantity> bytes =
-        text::parse_size(std::string(text.substr(open + 1, text.size() - open - 2)) + " B");
-    if (!bytes || text.find("<< TOTAL >>") != kNowhere) return false;
-    const bool is_root = text.find("ROOT LEAK: ") != kNowhere;
-    std::string_view type;
-    if (const std::size_t less = text.rfind('<', open); less != kNowhere) {
-      type = text.substr(less + 1, open - less - 1);
-      type = type.substr(0, type.rfind(" 0x"));
-    }
-    record(is_root ? "root leak" : "kept by a leak", bytes->value, type, out);
+  bool node(std::string_view text, LeakListing& out) {
+    static const text::Pattern kNode(R"(^\d+ \((?:.*(ROOT LEAK: ))?(?:.*<(.*?) 0x[^<]*)?.*\[(\d+)\]$)");
+    std::string_view root, type;
+    std::int64_t bytes = 0;
+    if (text.find("<< TOTAL >>") != kNowhere || !kNode.in(text, root, type, bytes)) return false;
+    record(root.empty() ? "kept by a leak" : "root leak", bytes, type, out);
     return true;
   }
 
-  void old_leak(std::string_view text, ListingSink& out) {
+  void old_leak(std::string_view text, LeakListing& out) {
     stack_.clear();
     const auto size = text::behind(text, "size="), zone = text::behind(text, "zone: ");
     std::int64_t bytes = 0;
@@ -124,14 +103,14 @@ class MacosLeaks final : public Dialect {
   }
 
   /// A leak of versions 2 and 3 without a stack below it.
-  void name_by_type(ListingSink& out) {
+  void name_by_type(LeakListing& out) {
     if (type_.empty() || !out.is_open() || !out.check().record_open()) return;
     out.check().add_frame({.function = type_});
     type_.clear();
   }
 
   /// "Call stack: [thread 0x1]: | 0x2 (lib) start | 0x3 (app) main AppDelegate.swift:12": of the leak above it.
-  void old_stack(std::string_view text, ListingSink& out) {
+  void old_stack(std::string_view text, LeakListing& out) {
     if (!out.check().record_open()) return;
     type_.clear();
     std::vector<LeakFrame> frames;
@@ -149,47 +128,29 @@ class MacosLeaks final : public Dialect {
   /// "0x10a5f678d (libdyld.dylib) start", of Mac OS X 10.6 "start" alone; "0x1" begins a stack and is not a frame.
   static bool old_frame(std::string_view text, LeakFrame& out) {
     constexpr std::uint64_t kFirstPage = 4096;
-    text::Cursor at(text);
+    static const text::Pattern kFrame(R"(^(?:0x([[:xdigit:]]+)\s*(?:\((.*?)\))?)?\s*(.*?)$)");
     std::uint64_t address = 0;
-    std::string_view name = text;
-    if (take_address(at, address)) {
-      at.skip_blanks();
-      name = at.rest();
-      if (const std::size_t close = name.find(')'); name.starts_with('(') && close != kNowhere) {
-        out.module = name.substr(1, close - 1);
-        name.remove_prefix(close + 1);
-      }
-    }
-    symbol(text::trim(name), out);
+    std::string_view name;
+    if (!kFrame.in(text, address, out.module, name)) return false;
+    symbol(name, out);
     if (out.function.empty() && address >= kFirstPage) out.offset = address;
     return !out.function.empty() || address >= kFirstPage;
   }
 
   /// "main + 56  leak.c:11", "main AppDelegate.swift:12".
   static void symbol(std::string_view text, LeakFrame& out) {
-    const std::size_t blank = text.find_last_of(" \t");
-    std::string_view place = blank == kNowhere ? std::string_view{} : text.substr(blank + 1);
-    if (!place.empty() && text::take_line_number(place, out.line)) {
-      out.file = place;
-      text = text::trim(text.substr(0, blank));
-    }
-    out.function = text::trim(text.substr(0, text.find(" + ")));
+    static const text::Pattern kSymbol(R"(^(.*?)(?: \+ .*?)?(?:\s+(\S+):(\d+))?$)");
+    kSymbol.in(text, out.function, out.file, out.line);
   }
 
   /// "1   leak     0x104d28498 main + 56  leak.c:11"
   static bool frame_of(std::string_view text, LeakFrame& out) {
-    text::Cursor at(text);
-    std::int64_t depth = 0;
-    if (!at.count(depth) || !at.skip_blanks()) return false;
-    const std::string_view rest = at.rest();
-    const std::size_t found = rest.find(" 0x");
-    if (found == kNowhere) return false;
-    out.module = text::trim(rest.substr(0, found));
-    text::Cursor address(rest.substr(found + 1));
-    std::uint64_t value = 0;
-    if (out.module.empty() || !take_address(address, value)) return false;
-    symbol(text::trim(address.rest()), out);
-    if (out.function.empty()) out.offset = value;
+    static const text::Pattern kFrame(R"(^\d+\s+(\S.*?)\s+0x([[:xdigit:]]+)\s*(.*)$)");
+    std::uint64_t address = 0;
+    std::string_view name;
+    if (!kFrame.in(text, out.module, address, name)) return false;
+    symbol(name, out);
+    if (out.function.empty()) out.offset = address;
     return true;
   }
 
@@ -208,17 +169,14 @@ class MtraceReport final : public Dialect {
  public:
   bool begins(std::string_view line) const override { return line == "Memory not freed:"; }
   bool is_endless() const override { return true; }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (begins(line)) return out.open("mtrace");
     if (!out.is_open()) return;
     text::Cursor at(line);
-    std::uint64_t address = 0;
-    std::int64_t bytes = 0;
-    if (!take_address(at, address) || !at.skip_blanks() || !take_size(at, bytes)) return;
-    at.skip_blanks();
-    if (!at.take("at ")) return;
+    std::uint64_t address = 0, bytes = 0;
+    if (!at.takes("0x%~0x%~at ", address, bytes) || bytes >> 63 != 0) return;
     std::string_view place = text::trim(at.rest());
-    out.check().open_record("not freed", {bytes, 1});
+    out.check().open_record("not freed", {static_cast<std::int64_t>(bytes), 1});
     LeakFrame frame;
     if (place == "??:?") return;
     if (text::take_line_number(place, frame.line)) {
@@ -241,12 +199,11 @@ class MtraceReport final : public Dialect {
 class MtraceLog final : public Dialect {
  public:
   bool begins(std::string_view line) const override {
-    text::Cursor at(line);
     Event event;
-    return event_of(line, event) && (event.sign == '+' || event.sign == '>');
+    return event_of(line, event) && event.makes;
   }
   bool is_endless() const override { return true; }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (line == "= End" && out.is_open()) return end(out);
     Event event;
     if (!event_of(line, event)) return;
@@ -254,20 +211,19 @@ class MtraceLog final : public Dialect {
     const std::uint32_t row = rows_.intern(event.address);
     if (row >= live_.size()) live_.resize(row + 1);
     Block& block = live_[row];
-    block.is_live = event.sign == '+' || event.sign == '>';
+    block.is_live = event.makes;
     if (!block.is_live) return;
-    block.bytes = event.bytes;
+    block.bytes = static_cast<std::int64_t>(event.bytes);
     // Callers repeat: a block keeps a pointer to their text.
     block.caller = &*callers_.emplace(event.caller).first;
   }
-  void finish(ListingSink& out) override { end(out); }
+  void finish(LeakListing& out) override { end(out); }
 
  private:
   struct Event {
-    char sign = ' ';
     std::string_view caller;
-    std::uint64_t address = 0;
-    std::int64_t bytes = 0;
+    std::uint64_t address = 0, bytes = 0;
+    bool makes = false;
   };
   struct Block {
     std::int64_t bytes = 0;
@@ -281,35 +237,19 @@ class MtraceLog final : public Dialect {
     if (close == kNowhere) return false;
     out.caller = line.substr(2, close - 1);
     text::Cursor at(line.substr(close + 1));
-    if (!at.skip_blanks()) return false;
-    out.sign = at.peek();
-    if (!at.take('+') && !at.take('-') && !at.take('<') && !at.take('>')) return false;
-    if (!at.skip_blanks() || !take_address(at, out.address)) return false;
-    if (out.sign == '-' || out.sign == '<') return true;
-    return at.skip_blanks() && take_size(at, out.bytes);
+    out.makes = at.takes("~+~0x%~0x%", out.address, out.bytes) || at.takes("~>~0x%~0x%", out.address, out.bytes);
+    return out.makes ? out.bytes >> 63 == 0 : at.takes("~-~0x%", out.address) || at.takes("~<~0x%", out.address);
   }
 
   /// "./a.out:(main+0x1b)[0x118b]"
   static LeakFrame frame_of(std::string_view caller) {
     LeakFrame out;
-    const std::size_t bracket = caller.rfind('[');
-    text::Cursor at(caller.substr(bracket + 1));
-    std::uint64_t address = 0;
-    if (take_address(at, address)) out.offset = address;
-    std::string_view place = caller.substr(0, bracket);
-    const std::size_t open = place.rfind(":(");
-    if (open != kNowhere) {
-      const std::string_view name = place.substr(open + 2);
-      out.function = name.substr(0, name.find_first_of("+)"));
-      place = place.substr(0, open);
-    } else if (place.ends_with(':')) {
-      place.remove_suffix(1);
-    }
-    out.module = place;
+    static const text::Pattern kCaller(R"(^(.*?)(?::\(([^+)]*)[^[]*|:)?\[(?:0x([[:xdigit:]]+)\])?)");
+    kCaller.in(caller, out.module, out.function, out.offset);
     return out;
   }
 
-  void end(ListingSink& out) {
+  void end(LeakListing& out) {
     for (const Block& block : live_) {
       if (!block.is_live) continue;
       out.check().open_record("not freed", {block.bytes, 1});

@@ -1,8 +1,7 @@
 #include <set>
 
 #include "formats/leak_reports/leak_listing.hpp"
-#include "formats/text/quantity.hpp"
-#include "formats/text/scan.hpp"
+#include "formats/text/pattern.hpp"
 
 namespace snapdiff::formats::leak_reports {
 namespace {
@@ -23,18 +22,6 @@ std::int64_t number_behind(std::string_view line, std::string_view words) {
   return rest ? number_of(*rest) : -1;
 }
 
-/// "leaktest.cpp(20)" or "main.cpp (7)": a file and its line; false for other text.
-bool take_place(std::string_view text, LeakFrame& out) {
-  text = text::trim(text);
-  const std::size_t open = text.rfind('(');
-  if (open == kNone || open == 0 || text.back() != ')') return false;
-  const auto line = text::whole_number(text.substr(open + 1, text.size() - open - 2));
-  if (!line) return false;
-  out.file = text::trim(text.substr(0, open));
-  out.line = *line;
-  return true;
-}
-
 /// unreferenced object 0xffff888105a65340 (size 64):
 ///   comm "mount", pid 710, jiffies 4302851558 (age 58.239s)
 ///   backtrace (crc 0):
@@ -45,7 +32,7 @@ class Kmemleak final : public Dialect {
  public:
   bool begins(std::string_view line) const override { return object_of(line).has_value(); }
   bool is_endless() const override { return true; }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (const auto object = object_of(line)) {
       // The same object again: the file was read once more.
       if (!out.is_open() || !seen_.insert(object->first).second) {
@@ -71,28 +58,10 @@ class Kmemleak final : public Dialect {
   }
 
   static bool frame_of(std::string_view line, LeakFrame& out) {
-    if (const std::size_t open = line.find("[<"); open != kNone) {
-      const std::size_t close = line.find(">] ", open);
-      if (close == kNone) return false;
-      line.remove_prefix(close + 3);
-    }
-    text::Cursor at(line);
-    at.skip_blanks();
-    std::string_view name = at.token();
-    const std::size_t plus = name.find("+0x");
-    at.skip_blanks();
-    std::string_view rest = text::trim(at.rest());
-    constexpr std::string_view kInline = "[inline]";
-    const bool is_inline = rest.ends_with(kInline);
-    if (plus == kNone && !is_inline) return false;
-    if (is_inline) rest = text::trim(rest.substr(0, rest.size() - kInline.size()));
-    out.function = name.substr(0, plus);
-    if (rest.starts_with('[') && rest.ends_with(']')) {
-      out.module = rest.substr(1, rest.size() - 2);
-    } else if (text::take_line_number(rest, out.line)) {
-      out.file = rest;
-    }
-    return !out.function.empty();
+    static const text::Pattern kFrame(R"(^(?:.*\[<.*>\] )?\s*(\S+?)\+0x\S*(?:\s+\[(.*)\]\s*$|\s+(\S.*):(\d+)\s*$)?)"),
+        kInlined(R"(^(?:.*\[<.*>\] )?\s*(\S+?)(?:\+0x\S*)?\s+(?:(\S.*):(\d+))?\s*\[inline\]\s*$)");
+    if (text::trim(line).ends_with("[inline]")) return kInlined.in(line, out.function, out.file, out.line);
+    return kFrame.in(line, out.function, out.module, out.file, out.line);
   }
 
   std::set<std::uint64_t> seen_;
@@ -112,7 +81,7 @@ class VisualLeakDetector final : public Dialect {
   bool begins(std::string_view line) const override {
     return line.find("WARNING: Visual Leak Detector detected memory leaks!") != kNone;
   }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (begins(line)) return out.open("Visual Leak Detector");
     if (!out.is_open()) return;
     if (const auto block = behind(line, "---------- Block ")) {
@@ -139,7 +108,7 @@ class VisualLeakDetector final : public Dialect {
   }
 
  private:
-  void aggregate(std::int64_t blocks, std::int64_t bytes, ListingSink& out) {
+  void aggregate(std::int64_t blocks, std::int64_t bytes, LeakListing& out) {
     if (blocks <= 0) return;
     leaked_.blocks = blocks;
     if (bytes >= 0) {
@@ -151,21 +120,9 @@ class VisualLeakDetector final : public Dialect {
   }
 
   static bool frame_of(std::string_view text, LeakFrame& out) {
-    constexpr std::string_view kUnknown = " (File and line number not available): ";
-    if (text.empty()) return false;
-    if (const auto rest = behind(text, kUnknown)) {
-      text = *rest;
-    } else if (const std::size_t colon = text.find("): "); colon != kNone) {
-      if (take_place(text.substr(0, colon + 1), out)) text = text.substr(colon + 3);
-    }
-    if (const std::size_t plus = text.find(" + 0x"); plus != kNone) text = text.substr(0, plus);
-    if (const std::size_t mark = text.find('!'); mark != kNone) {
-      out.module = text.substr(0, mark);
-      text = text.substr(mark + 1);
-    }
-    if (text.ends_with("()")) text.remove_suffix(2);
-    out.function = text;
-    return !text.empty();
+    static const text::Pattern kFrame(
+        R"(^(?:.* \(File and line number not available\): |(.*?)\s*\((\d+)\): )?(?:([^!]*)!)?(.*?)(?:\(\))?(?: \+ 0x.*)?$)");
+    return kFrame.in(text, out.file, out.line, out.module, out.function) && !out.function.empty();
   }
 
   Leaked leaked_{-1, 0};
@@ -181,29 +138,25 @@ class VisualLeakDetector final : public Dialect {
 class CrtDump final : public Dialect {
  public:
   bool begins(std::string_view line) const override { return line.find("Detected memory leaks!") != kNone; }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (begins(line)) return out.open("Visual C++ CRT");
     if (!out.is_open()) return;
     if (line.find("Object dump complete") != kNone) return out.close();
-    const std::size_t found = line.find(" block at 0x");
-    if (found == kNone) {
+    if (line.find(" block at 0x") == kNone) {
       if (line.find(" : {") != kNone) split_ = line;  // the other half is on the next line
       return;
     }
     const std::string whole =
         line.find('{') == kNone ? std::exchange(split_, {}) + ' ' + std::string(line) : std::string(line);
-    const std::string_view text = whole;
-    const std::size_t at = text.find(" block at 0x");
-    const std::string_view kind = text.substr(0, at).substr(text.substr(0, at).find_last_of(" }") + 1);
-    const std::size_t size = text.rfind(", ", text.rfind(" bytes long"));
-    const std::int64_t bytes = size == kNone ? -1 : number_behind(text.substr(size), ", ");
-    if (bytes < 0) return out.lose("blocks that could not be read, left out");
-    out.check().open_record(kind, {bytes, 1});
+    static const text::Pattern kBlock(R"(^(?:\s*(\S.*?)\s*\((\d+)\) : )?.*[ }](\S+) block at 0x.*, (\d+) bytes long)");
     LeakFrame frame;
-    if (const std::size_t brace = text.find(" : {"); brace != kNone && take_place(text.substr(0, brace), frame)) {
-      frame.function = base_name(frame.file);
-      out.check().add_frame(frame);
-    }
+    std::string_view kind;
+    std::int64_t bytes = 0;
+    if (!kBlock.in(whole, frame.file, frame.line, kind, bytes))
+      return out.lose("blocks that could not be read, left out");
+    out.check().open_record(kind, {bytes, 1});
+    frame.function = base_name(frame.file);
+    if (!frame.file.empty()) out.check().add_frame(frame);
     out.check().close_record();
   }
 
@@ -222,7 +175,7 @@ class HeapChecker final : public Dialect {
   bool begins(std::string_view line) const override {
     return leaked_of(line, " detected leaks of ").has_value() && line.find("Leak check ") != kNone;
   }
-  void take(std::string_view line, ListingSink& out) override {
+  void take(std::string_view line, LeakListing& out) override {
     if (begins(line)) {
       if (out.is_open()) out.close(total_);
       total_ = *leaked_of(line, " detected leaks of ");
@@ -243,8 +196,7 @@ class HeapChecker final : public Dialect {
   static std::optional<Leaked> leaked_of(std::string_view line, std::string_view words) {
     const auto rest = behind(line, words);
     Leaked out;
-    const bool fits = rest && text::reads(*rest, "% bytes in % objects", out.bytes, out.blocks);
-    return fits ? std::optional(out) : std::nullopt;
+    return text::given(rest && text::reads(*rest, "% bytes in % objects", out.bytes, out.blocks), out);
   }
   static bool frame_of(std::string_view line, LeakFrame& out) {
     text::Cursor at(line);

@@ -29,12 +29,8 @@ struct Process {
 };
 
 class MemcheckText final : public text::ReportLog {
- public:
-  MemcheckText(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no leak check: the input ends, expected records and a LEAK SUMMARY (valgrind --leak-check=full)") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     const auto found = memcheck_line(line);
     if (!found) return;
@@ -193,7 +189,9 @@ void decode_memcheck(Input& in, SnapshotSink& out, const ReadRequest& /*request*
   if (is_memcheck_xml(value_or_throw(in.peek(kSniffBytes)).substr(0, kSniffBytes))) {
     read_memcheck_xml(in, out);
   } else {
-    MemcheckText(in, out).run();
+    MemcheckText(in, out,
+                 "no leak check: the input ends, expected records and a LEAK SUMMARY (valgrind --leak-check=full)")
+        .run();
   }
 }
 
@@ -203,7 +201,6 @@ constexpr Format kMemcheck{
     .info = {"memcheck", "leak check of valgrind's memcheck, text or XML", "*.txt, *.log, *.xml",
              "errors other than leaks; suppressions; how much a check grew since the one before"},
     .sniff = sniff_memcheck,
-    .decode = decode_memcheck,
-    .many = "distinct stacks"};
+    .decode = decode_memcheck};
 
 }  // namespace snapdiff::formats

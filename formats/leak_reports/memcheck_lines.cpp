@@ -65,8 +65,7 @@ std::optional<LossRecord> loss_record(std::string_view text) {
   out.kind = at.rest().substr(0, end);
   if (!is_kind(out.kind)) return std::nullopt;
   std::int64_t of = 0;
-  const bool fits = reads(at.rest().substr(end + kInRecord.size()), "% of %", Amount{out.number}, Amount{of});
-  return fits ? std::optional(out) : std::nullopt;
+  return given(reads(at.rest().substr(end + kInRecord.size()), "% of %", Amount{out.number}, Amount{of}), out);
 }
 
 bool memcheck_frame(std::string_view text, LeakFrame& frame) {
@@ -85,9 +84,8 @@ std::optional<SummaryLine> summary_line(std::string_view text) {
   SummaryLine out;
   out.kind = line.substr(0, colon);
   if (!is_kind(out.kind) && out.kind != "suppressed") return std::nullopt;
-  const bool fits =
-      reads(line.substr(colon + 2), "% bytes in % blocks", Amount{out.leaked.bytes}, Amount{out.leaked.blocks});
-  return fits ? std::optional(out) : std::nullopt;
+  return given(
+      reads(line.substr(colon + 2), "% bytes in % blocks", Amount{out.leaked.bytes}, Amount{out.leaked.blocks}), out);
 }
 
 bool heap_summary_line(std::string_view text, std::vector<Counter>& counters) {

@@ -73,19 +73,10 @@ std::optional<std::int64_t> report_head(std::string_view line) {
 }
 
 std::optional<LeakLine> leak_line(std::string_view line) {
-  constexpr std::string_view kLeakOf = "irect leak of ";  // "Direct", "Indirect"
-  const std::size_t found = line.find(kLeakOf);
-  if (found == std::string_view::npos || found == 0) return std::nullopt;
-  LeakLine out;
-  if (line[found - 1] == 'D') {
-    out.kind = "direct";
-  } else if (found >= 3 && line.substr(found - 3, 3) == "Ind") {
-    out.kind = "indirect";
-  } else {
-    return std::nullopt;
-  }
-  const std::string_view numbers = line.substr(found + kLeakOf.size());
-  if (Leaked leaked; reads(numbers, "% byte(s) in % object(s) allocated from:", leaked.bytes, leaked.blocks))
+  const auto direct = behind(line, "Direct leak of "), numbers = direct ? direct : behind(line, "Indirect leak of ");
+  if (!numbers) return std::nullopt;
+  LeakLine out{direct ? "direct" : "indirect", {}};
+  if (Leaked leaked; reads(*numbers, "% byte(s) in % object(s) allocated from:", leaked.bytes, leaked.blocks))
     out.leaked = leaked;
   return out;
 }
@@ -129,19 +120,15 @@ bool sanitizer_frame(std::string_view line, LeakFrame& frame) {
 std::optional<Leaked> report_summary(std::string_view line) {
   const auto summary = behind(line, "SUMMARY: "), rest = behind(summary.value_or(""), "Sanitizer: ");
   Leaked out;
-  const bool fits = rest && reads(*rest, "% byte(s) leaked in % allocation(s)", out.bytes, out.blocks);
-  return fits ? std::optional(out) : std::nullopt;
+  return given(rest && reads(*rest, "% byte(s) leaked in % allocation(s)", out.bytes, out.blocks), out);
 }
 
 /// Its fast unwinder ends at code without frame pointers.
 constexpr std::string_view kDeeper = "malloc_context_size=100:fast_unwind_on_malloc=0 in ASAN_OPTIONS or LSAN_OPTIONS";
 
 class SanitizerLog final : public ReportLog {
- public:
-  SanitizerLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (const auto head = report_head(line)) {
       if (check_) close_without_summary();
@@ -215,7 +202,7 @@ constexpr Format kLeakSanitizer{
     .info = {"leak-sanitizer", "report of LeakSanitizer, also of AddressSanitizer", "*.txt, *.log",
              "addresses of single objects; suppressions; other errors"},
     .sniff = [](std::string_view head) { return certain_if(report_head(plain_head(head)).has_value()); },
-    .decode = read_log<SanitizerLog>,
-    .many = "distinct stacks"};
+    .decode =
+        read_log<SanitizerLog, "no report: the input ends, expected \"ERROR: LeakSanitizer: detected memory leaks\"">};
 
 }  // namespace snapdiff::formats

@@ -39,8 +39,7 @@ std::optional<Entry> entry_of(std::string_view line) {
   Entry out;
   out.shrank = at.peek() == '-';
   if (!at.take('+') && !at.take('-')) return std::nullopt;
-  const bool fits = at.takes("~%~(~%~-~%~)~%~allocs", out.growth, out.now, out.before, out.blocks);
-  return fits ? std::optional(out) : std::nullopt;
+  return text::given(at.takes("~%~(~%~-~%~)~%~allocs", out.growth, out.now, out.before, out.blocks), out);
 }
 
 /// +      10 (      3a -      2a)  BackTrace00B53  allocations          the blocks of the entry above
@@ -66,11 +65,8 @@ bool begins_report(std::string_view line) {
 
 /// A difference is two moments, a log one.
 class Umdh final : public text::ReportLog {
- public:
-  Umdh(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no entry: the input ends, expected lines such as \"+ 5320 (f110 - 9df0) 3a allocs\"") {}
+  using ReportLog::ReportLog;
 
- private:
   struct Block {
     Entry entry;
     Printed blocks_before;
@@ -181,9 +177,10 @@ class Umdh final : public text::ReportLog {
 
 }  // namespace
 
-constexpr Format kUmdh = text::log_format<Umdh, begins_report>(
-    {"umdh", "UMDH of Windows: a log, or the difference of two, which is two moments", "*.txt, *.log",
-     "addresses of blocks, overhead, heaps"},
-    "distinct stacks");
+constexpr Format kUmdh =
+    text::log_format<Umdh, begins_report,
+                     "no entry: the input ends, expected lines such as \"+ 5320 (f110 - 9df0) 3a allocs\"">(
+        {"umdh", "UMDH of Windows: a log, or the difference of two, which is two moments", "*.txt, *.log",
+         "addresses of blocks, overhead, heaps"});
 
 }  // namespace snapdiff::formats

@@ -47,8 +47,7 @@ template <bool (*kFits)(std::string_view), Result<Snapshot> (*kRead)(Input&)>
 constexpr Format memray_format(const FormatInfo& info) {
   return {.info = info,
           .sniff = [](std::string_view head) { return certain_if(kFits(head)); },
-          .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, kRead(in)); },
-          .many = "distinct stacks"};
+          .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, kRead(in)); }};
 }
 
 }  // namespace
@@ -60,12 +59,10 @@ constexpr Format kMemrayStats = memray_format<is_stats, memray::read_stats>(kSta
 constexpr Format kMemrayHtml{
     .info = kHtml,
     .sniff = [](std::string_view head) { return certain_if(memray::is_flamegraph_page(head)); },
-    .decode = memray::read_html,
-    .many = "distinct stacks"};
+    .decode = memray::read_html};
 constexpr Format kMemray{.info = kRecording,
                          .sniff = [](std::string_view head) { return certain_if(is_recording(head)); },
                          .decode = memray::read_recording,
-                         .many = "distinct stacks",
                          .has_moments = true};
 
 }  // namespace snapdiff::formats

@@ -143,9 +143,9 @@ class Speedscope final : public FrameTableWalk {
     } else if (at({"profiles", "*", "weights", "*"})) {
       profiles_.back().weight.push_back(value);
     } else if (at({"shared", "frames", "*", "line"})) {
-      frames_.back().line = number_32(value);
+      frames_.back().line = text::number_32(value);
     } else if (at({"shared", "frames", "*", "col"})) {
-      frames_.back().column = number_32(value);
+      frames_.back().column = text::number_32(value);
     }
   }
 
@@ -191,11 +191,6 @@ class Speedscope final : public FrameTableWalk {
       add(profile, true, bytes ? 0 : 1, has_counts ? 2 : 1);
     }
     return builder_.finish();
-  }
-
- private:
-  static std::int32_t number_32(std::int64_t value) {
-    return value > 0 && value <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(value) : 0;
   }
 };
 

@@ -76,15 +76,6 @@ bool read_lines(Input& in, const std::vector<std::unique_ptr<Matcher>>& matchers
   return objects.objects() > 0 && objects.broken() <= 1;
 }
 
-bool looks_like_text(std::string_view head) {
-  const std::string_view start = head.substr(0, 4096);
-  return !start.empty() && std::none_of(start.begin(), start.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte == 0x7f ||
-           (byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\v' && c != '\b' && c != '\x1b');
-  });
-}
-
 /// Blocks that the end of the head has cut count by their heading.
 bool has_heading(std::string_view head) {
   if (contains(head, "PyTorch CUDA memory summary, device ID") && contains(head, "| Cur Usage  |")) return true;
@@ -107,7 +98,7 @@ bool is_json_document(std::string_view head) {
 /// dictionary is there, or lines that people write and that repeat (Evidence); possible where the text is one such line
 /// and little else.
 Match sniff_log(std::string_view head) {
-  if (!looks_like_text(head)) return Match::no;
+  if (!is_text(head.substr(0, 4096), "\n\r\t\f\v\b\x1b")) return Match::no;
   Session session(false, nullptr);
   MemoryInput in(head, {});
   const bool has_objects = read_lines(in, known_matchers(), true, session);
@@ -143,8 +134,9 @@ void decode_log(Input& in, SnapshotSink& out, const ReadRequest& request) {
   } else {
     matchers.push_back(make_pattern_matcher(request.patterns));
   }
-  const std::unique_ptr<const LineTags> tags = request.group_by.empty() ? nullptr : make_line_tags(request.group_by);
-  Session session(request.decimal_units, tags.get());
+  std::optional<LineTags> tags;
+  if (!request.group_by.empty()) tags.emplace(request.group_by);
+  Session session(request.decimal_units, tags ? &*tags : nullptr);
   read_lines(in, matchers, request.patterns.empty(), session);
   if (session.recorder().reading_count() == 0) nothing_found(session, !request.patterns.empty());
   session.recorder().give(out);
@@ -161,7 +153,6 @@ constexpr Format kMetricLog{
              "stretch"},
     .sniff = sniff_log,
     .decode = decode_log,
-    .takes_patterns = true,
     .rank = -1};
 
 }  // namespace snapdiff::formats

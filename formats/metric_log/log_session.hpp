@@ -2,6 +2,7 @@
 
 #include "formats/metric_log/metric_text.hpp"
 #include "formats/metric_log/recorder.hpp"
+#include "formats/text/pattern.hpp"
 #include "formats/text/time_stamp.hpp"
 
 namespace snapdiff::formats::metric_log {
@@ -58,11 +59,16 @@ std::optional<Step> find_step(std::string_view line);
 /// Number of a thread in a log prefix ("Thread-3", "[tid 17]"), or "".
 std::string_view find_thread(std::string_view prefix);
 
-/// Adds tags to the counters of a line; may be null.
+/// Adds what a user's own expression finds in a line to the tags of its counters.
 class LineTags {
  public:
-  virtual ~LineTags() = default;
-  virtual void tags_of(std::string_view line, std::vector<std::pair<std::string, std::string>>& tags) const = 0;
+  /// Throws Failure: usage.
+  explicit LineTags(const std::string& expression);
+  void tags_of(std::string_view line, std::vector<std::pair<std::string, std::string>>& tags) const;
+
+ private:
+  std::unique_ptr<const RE2> expression_;
+  std::vector<std::pair<std::string, int>> keys_;
 };
 
 /// What the matchers share while a log is read.
@@ -128,7 +134,5 @@ std::unique_ptr<Matcher> make_printed_object_matcher();
 /// Matches a user's own expressions; those without a name are the counters value, value2, ... Throws Failure:
 /// usage.
 std::unique_ptr<Matcher> make_pattern_matcher(const std::vector<std::string>& expressions);
-/// Throws Failure: usage.
-std::unique_ptr<const LineTags> make_line_tags(const std::string& expression);
 
 }  // namespace snapdiff::formats::metric_log

@@ -213,17 +213,11 @@ class MemoryInfo final : public Matcher {
   /// Memory info of GPU /physical_device:GPU:0: current: 300000000, peak: 310000000
   static bool take_sentence(const LogLine& line, Session& session) {
     const std::string_view text = line.text;
-    constexpr std::string_view kBegin = "memory info of ";
-    const std::size_t begin = find_ignoring_case(text, kBegin);
-    if (begin == std::string_view::npos) return false;
-    const std::size_t current_at = text.find("current:", begin);
-    const std::size_t peak_at = text.find("peak:", begin);
-    if (current_at == std::string_view::npos || peak_at == std::string_view::npos) return false;
-    std::string_view device = text.substr(begin + kBegin.size(), current_at - begin - kBegin.size());
-    while (!device.empty() && (is_blank(device.back()) || device.back() == ':')) device.remove_suffix(1);
-    if (const std::size_t blank = device.rfind(' '); blank != std::string_view::npos) device.remove_prefix(blank + 1);
-    if (device.starts_with("/physical_device:")) device.remove_prefix(device.find(':') + 1);
-    const std::optional<Quantity> current = number_at(text, current_at + 8), peak = number_at(text, peak_at + 5);
+    static const Pattern kSentence(
+        R"((?i:memory info of )(?:(?:.* )?(?:/physical_device:)?([^\s:]|[^\s:]\S*[^\s:]))?[\s:]*current:(.*)peak:(.*))");
+    std::string_view device, current_text, peak_text;
+    if (!kSentence.in(text, device, current_text, peak_text)) return false;
+    const std::optional<Quantity> current = number_at(current_text), peak = number_at(peak_text);
     if (!current || !peak) return false;
     const auto name = [&](std::string_view counter) {
       return device.empty() ? std::string(counter) : with_tag(counter, "device", device);
@@ -235,8 +229,8 @@ class MemoryInfo final : public Matcher {
   }
 
   /// Whole numbers are bytes; one with a fraction was divided to gigabytes by whoever printed it.
-  static std::optional<Quantity> number_at(std::string_view text, std::size_t at) {
-    const Measure found = measure_at(text, at);
+  static std::optional<Quantity> number_at(std::string_view text) {
+    const Measure found = measure_at(text, 0);
     const std::uint64_t unit = size_unit(found.unit, false);
     const std::uint64_t without = found.number.has_point ? std::uint64_t{1} << 30 : 1;
     return found.number_end == 0 ? std::nullopt : scale(found.number, unit == 0 ? without : unit);

@@ -31,12 +31,9 @@ constexpr Row kRows[] = {
 
 /// "902 K", "1800 M", "877": counts are cut to units of 1000.
 std::optional<Quantity> parse_count(std::string_view text) {
-  Decimal number;
-  const std::size_t end = parse_decimal(text, 0, number);
-  if (end == 0) return std::nullopt;
-  const std::string_view unit = trim(text.substr(end));
-  const std::uint64_t step = unit.empty() ? 1 : unit == "K" ? 1000 : unit == "M" ? 1'000'000 : 0;
-  return step == 0 ? std::nullopt : scale(number, step);
+  const Measure found = measure_at(text, 0);
+  const std::uint64_t step = found.unit.empty() ? 1 : size_unit(found.unit, true);
+  return found.number_end == 0 || step == 0 ? std::nullopt : scale(found.number, step);
 }
 
 /// The cells between the bars of "| a | b |".

@@ -17,6 +17,18 @@ bool is_closing(char c) { return c == '}' || c == ']' || c == ')'; }
 char closing_of(char c) { return c == '{' ? '}' : c == '[' ? ']' : ')'; }
 bool is_key_letter(char c) { return is_word(c) || c == '$' || c == '.' || c == '-' || c == '/'; }
 
+/// Takes a bracket into those that are `open`. False where one closes that is not, and where too many are.
+bool follow(char c, std::vector<char>& open) {
+  if (is_opening(c)) {
+    open.push_back(c);
+    return open.size() <= kMostBrackets;
+  }
+  if (!is_closing(c)) return true;
+  if (open.empty() || closing_of(open.back()) != c) return false;
+  open.pop_back();
+  return true;
+}
+
 /// Texts in quotes, of one line.
 class Quotes {
  public:
@@ -246,15 +258,10 @@ bool ObjectLines::split(const LogLine& line) {
     if (is_item && c != '{' && c != ',' && c != ']' && !is_blank(c)) return false;
     if (quotes.take(at, unused)) continue;
     at.take(c);
-    if (is_opening(c)) {
-      if (is_item) begin = place;
-      brackets.push_back(c);
-    } else if (is_closing(c)) {
-      if (closing_of(brackets.back()) != c) return false;
-      brackets.pop_back();
-      if (brackets.size() == 1)
-        objects.push_back({std::string(text.substr(begin, place + 1 - begin)), line.offset + begin, true});
-    }
+    if (is_opening(c) && is_item) begin = place;
+    if (!follow(c, brackets)) return false;
+    if (is_closing(c) && brackets.size() == 1)
+      objects.push_back({std::string(text.substr(begin, place + 1 - begin)), line.offset + begin, true});
   }
   if (objects.empty() || !brackets.empty() || !trim(at.rest()).empty()) return false;
   objects_ += objects.size();
@@ -271,13 +278,7 @@ bool ObjectLines::read_brackets(std::string_view text) {
     const char c = at.peek();
     if (quotes.take(at, unused)) continue;
     at.take(c);
-    if (is_opening(c)) {
-      if (brackets.size() == kMostBrackets) return false;
-      brackets.push_back(c);
-    } else if (is_closing(c)) {
-      if (brackets.empty() || closing_of(brackets.back()) != c) return false;
-      brackets.pop_back();
-    }
+    if (!follow(c, brackets)) return false;
   }
   brackets_ = std::move(brackets);
   return true;

@@ -7,20 +7,17 @@ namespace {
 
 constexpr std::size_t kMaxPathBytes = 4096;
 
-/// Where the columns of a table end or begin, from its heading.
+/// Where a column of a table ends, and whether there is another, from its heading.
 struct Columns {
   std::size_t memory_end = 0;
   bool has_occurrences = false;
-  std::size_t contents = 0;
 };
 
 std::optional<Columns> heading(std::string_view line) {
-  const std::size_t number = line.find("Line #"), memory = line.find("Mem usage"), increment = line.find("Increment"),
-                    contents = line.find("Line Contents");
-  if (number == std::string_view::npos || memory == std::string_view::npos || increment == std::string_view::npos ||
-      contents == std::string_view::npos || !(number < memory && memory < increment && increment < contents))
-    return std::nullopt;
-  return Columns{memory + 9, contains(line.substr(increment, contents - increment), "Occurrences"), contents};
+  static const Pattern kTable("Line #.*(Mem usage).*Increment(.*)Line Contents");
+  std::string_view memory, between;
+  if (!contains(line, "Line #") || !kTable.in(line, memory, between)) return std::nullopt;
+  return Columns{static_cast<std::size_t>(memory.end() - line.begin()), contains(between, "Occurrences")};
 }
 
 struct ProfilerRow {

@@ -1,5 +1,3 @@
-#include <re2/re2.h>
-
 #include "formats/input/read_failure.hpp"
 #include "formats/metric_log/log_session.hpp"
 
@@ -8,19 +6,9 @@ namespace {
 
 constexpr int kMostGroups = 32;
 
-re2::StringPiece piece(std::string_view text) { return re2::StringPiece(text.data(), text.size()); }
-std::string_view view(const re2::StringPiece& text) { return std::string_view(text.data(), text.size()); }
-
-/// Latin-1: every byte is a character, so that text which is no UTF-8 matches as well.
-RE2::Options quiet() {
-  RE2::Options options(RE2::Latin1);
-  options.set_log_errors(false);
-  return options;
-}
-
 /// Throws Failure: usage.
 std::unique_ptr<const RE2> compile(std::string_view option, const std::string& expression) {
-  auto compiled = std::make_unique<const RE2>(expression, quiet());
+  auto compiled = std::make_unique<const RE2>(expression, byte_options());
   const std::string said = std::string(option) + " '" + expression + "': ";
   if (!compiled->ok()) fail(ErrorCode::usage, said + compiled->error());
   if (compiled->NumberOfCapturingGroups() > kMostGroups)
@@ -136,44 +124,33 @@ class PatternMatcher final : public Matcher {
   std::vector<UserPattern> patterns_;
 };
 
-class Tags final : public LineTags {
- public:
-  explicit Tags(const std::string& expression) : expression_(compile("--group-by", expression)) {
-    const auto& names = expression_->CapturingGroupNames();
-    for (int group = 1; group <= expression_->NumberOfCapturingGroups(); ++group) {
-      const auto found = names.find(group);
-      if (found != names.end()) {
-        keys_.emplace_back(found->second, group);
-      } else if (keys_.empty()) {
-        keys_.emplace_back("thread", group);
-      }
-    }
-    if (keys_.empty()) keys_.emplace_back("thread", 0);
-  }
-
-  void tags_of(std::string_view line, std::vector<std::pair<std::string, std::string>>& tags) const override {
-    re2::StringPiece found[kMostGroups + 1];
-    if (!expression_->Match(piece(line), 0, line.size(), RE2::UNANCHORED, found,
-                            1 + expression_->NumberOfCapturingGroups()))
-      return;
-    for (const auto& [key, group] : keys_) {
-      if (!found[group].empty()) tags.emplace_back(key, std::string(view(found[group])));
-    }
-  }
-
- private:
-  std::unique_ptr<const RE2> expression_;
-  std::vector<std::pair<std::string, int>> keys_;
-};
-
 }  // namespace
 
 std::unique_ptr<Matcher> make_pattern_matcher(const std::vector<std::string>& expressions) {
   return std::make_unique<PatternMatcher>(expressions);
 }
 
-std::unique_ptr<const LineTags> make_line_tags(const std::string& expression) {
-  return std::make_unique<const Tags>(expression);
+LineTags::LineTags(const std::string& expression) : expression_(compile("--group-by", expression)) {
+  const auto& names = expression_->CapturingGroupNames();
+  for (int group = 1; group <= expression_->NumberOfCapturingGroups(); ++group) {
+    const auto found = names.find(group);
+    if (found != names.end()) {
+      keys_.emplace_back(found->second, group);
+    } else if (keys_.empty()) {
+      keys_.emplace_back("thread", group);
+    }
+  }
+  if (keys_.empty()) keys_.emplace_back("thread", 0);
+}
+
+void LineTags::tags_of(std::string_view line, std::vector<std::pair<std::string, std::string>>& tags) const {
+  re2::StringPiece found[kMostGroups + 1];
+  if (!expression_->Match(piece(line), 0, line.size(), RE2::UNANCHORED, found,
+                          1 + expression_->NumberOfCapturingGroups()))
+    return;
+  for (const auto& [key, group] : keys_) {
+    if (!found[group].empty()) tags.emplace_back(key, std::string(view(found[group])));
+  }
 }
 
 }  // namespace snapdiff::formats::metric_log

@@ -56,18 +56,6 @@ std::string_view field_of(std::string_view row) {
   return row;
 }
 
-std::int64_t unit_step(std::string_view unit) {
-  if (unit.empty() || unit == "B") return 1;
-  const std::int64_t base = unit == "K" || unit == "M" || unit == "G" ? 1000 : 1024;
-  if (base == 1024 && unit.substr(1) != "iB" && unit.substr(1) != "i") return 0;
-  switch (unit.front()) {
-    case 'K': return base;
-    case 'M': return base * base;
-    case 'G': return base * base * base;
-    default: return 0;
-  }
-}
-
 /// "1.0 GiB", "64.2 KiB", "2.9 K", "-2", "160". mimalloc prints n / (unit / 10), in whole numbers, as tenths: the
 /// inverse is exact to one such step, and 63.2 KiB is what it says of 63 * 1024.
 bool take_amount(Cursor& at, Amount& out) {
@@ -85,7 +73,8 @@ bool take_amount(Cursor& at, Amount& out) {
   Cursor next = at;
   next.skip_blanks();
   const std::string_view unit = next.peek() >= 'A' && next.peek() <= 'Z' ? next.token() : std::string_view{};
-  const std::int64_t step = unit_step(unit.substr(0, unit.find(',')));
+  const std::string_view word = unit.substr(0, unit.find(','));
+  const std::int64_t step = word.empty() ? 1 : static_cast<std::int64_t>(text::size_unit(word, true));
   if (step == 0 || parts != (step > 1)) return false;
   if (!unit.empty()) at = next;
   out = {whole, 0};
@@ -126,11 +115,8 @@ std::vector<std::string_view> heading_of(std::string_view line) {
 }
 
 class TextDumps final : public text::ReportLog {
- public:
-  TextDumps(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no statistics: the input ends, expected mimalloc's \"heap stats:\" or \"subproc\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void finish() override {
     if (dump_) cut();
   }
@@ -266,7 +252,9 @@ class TextDumps final : public text::ReportLog {
 /// ..." of version 3.
 bool is_heading(std::string_view line) { return !heading_of(line).empty(); }
 
-void read_text(Input& in, SnapshotSink& out) { TextDumps(in, out).run(); }
+void read_text(Input& in, SnapshotSink& out) {
+  TextDumps(in, out, "no statistics: the input ends, expected mimalloc's \"heap stats:\" or \"subproc\"").run();
+}
 
 /// JSON says the version of mimalloc near its beginning.
 Match sniff_mimalloc(std::string_view head) {
@@ -281,7 +269,6 @@ constexpr Format kMimallocStats{
     .info = {"mimalloc-stats", "statistics of mimalloc (mi_stats_print, mi_stats_get_json), text or JSON",
              "*.txt, *.log, *.json", "peaks, times, averages, pages by bin, single heaps"},
     .sniff = sniff_mimalloc,
-    .decode = json::read_json_or_text<read_json, read_text>,
-    .many = "counters"};
+    .decode = json::read_json_or_text<read_json, read_text>};
 
 }  // namespace snapdiff::formats

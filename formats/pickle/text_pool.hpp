@@ -18,16 +18,13 @@ class TextPool {
     std::memcpy(&start, text.data(), text.size() < 8 ? text.size() : 8);
     std::uint32_t& recent = recent_[mix(start ^ (std::uint64_t{text.size()} << 56)) % recent_.size()];
     if (recent != HashIndex::kAbsent && (*this)[recent] == text) return recent;
-    const std::uint64_t hash = keyed_hash(text);
-    std::uint32_t row = index_.find(hash, [&](std::uint32_t r) { return (*this)[r] == text; });
-    if (row == HashIndex::kAbsent) {
-      row = static_cast<std::uint32_t>(end_.size() - 1);
+    const auto [row, is_new] =
+        index_.intern(keyed_hash(text), size(), [&](std::uint32_t r) { return (*this)[r] == text; });
+    if (is_new) {
       bytes_.append(text);
       end_.push_back(bytes_.size());
-      index_.insert(hash, row);
     }
-    recent = row;
-    return row;
+    return recent = row;
   }
 
   std::string_view operator[](std::uint32_t row) const {

@@ -21,7 +21,7 @@ std::optional<Sizes> sizes_of(std::string_view text, std::string_view total_word
   std::int64_t count = 0;
   const bool whole = at.count(out.total) && at.take(total_words) &&
                      at.takes("% blocks; % free (% chunks); % used", count, out.free, count, out.used);
-  return whole && (at.at_end() || at.peek() == ':') ? std::optional(out) : std::nullopt;
+  return text::given(whole && (at.at_end() || at.peek() == ':'), out);
 }
 
 /// "    level: 1; NAME: SIZES" behind what the log puts in front, or "  NAME: SIZES" with two blanks for each level.
@@ -66,11 +66,8 @@ struct ContextLine {
 };
 
 class ContextLog final : public text::ReportLog {
- public:
-  ContextLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no dump: the input ends, expected \"TopMemoryContext: N total in N blocks; ...\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (const auto context = ContextLine::of(line)) {
       if (!lines_.terminated()) return lose("the last line has no end and was left out");
@@ -80,7 +77,7 @@ class ContextLog final : public text::ReportLog {
         report_.emplace().add_heap_columns();
         report_->add_column({"reserved_space", "bytes"});
       }
-      if (const auto time = text::find_time(line)) time_ = time->ns;
+      note_time(line);
       if (report_) add(*context);
       return;
     }
@@ -112,7 +109,7 @@ class ContextLog final : public text::ReportLog {
     if (!report_) return;
     SnapshotFacts& facts = exact_facts(*report_, "postgres");
     facts.default_metric = "inuse_space";
-    facts.taken_at_ns = std::exchange(time_, std::nullopt);
+    facts.taken_at_ns = take_time();
     facts.counters = {{"reserved", sum_.total, "bytes", false}};
     give_report();
     path_.clear();
@@ -128,7 +125,6 @@ class ContextLog final : public text::ReportLog {
   std::vector<FrameId> path_, leaf_first_;
   std::int64_t root_level_ = 0;
   Sizes sum_;
-  std::optional<std::int64_t> time_;
 };
 
 bool begins_dump(std::string_view line) {
@@ -138,9 +134,10 @@ bool begins_dump(std::string_view line) {
 
 }  // namespace
 
-constexpr Format kPostgresContexts = text::log_format<ContextLog, begins_dump>(
-    {"postgres-contexts", "memory contexts of a PostgreSQL backend, as its log has them", "*.log, *.txt",
-     "identifiers of contexts (texts of queries, names of indexes), numbers of blocks and chunks"},
-    "contexts");
+constexpr Format kPostgresContexts =
+    text::log_format<ContextLog, begins_dump,
+                     "no dump: the input ends, expected \"TopMemoryContext: N total in N blocks; ...\"">(
+        {"postgres-contexts", "memory contexts of a PostgreSQL backend, as its log has them", "*.log, *.txt",
+         "identifiers of contexts (texts of queries, names of indexes), numbers of blocks and chunks"});
 
 }  // namespace snapdiff::formats

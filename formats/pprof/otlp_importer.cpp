@@ -1,3 +1,5 @@
+#include <protozero/pbf_writer.hpp>
+
 #include "analyzer/base/contains.hpp"
 #include "formats/input/all_formats.hpp"
 #include "formats/json/json_scanner.hpp"
@@ -65,17 +67,6 @@ constexpr FieldOf kDictionary[] = {{"mappingtable", 1, Wire::message, fields_of<
 constexpr FieldOf kProfilesData[] = {{"resourceprofiles", 1, Wire::message, fields_of<kResourceProfiles>},
                                      {"dictionary", 2, Wire::message, fields_of<kDictionary>}};
 
-void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-void put_bytes(std::string& out, std::uint8_t number, std::string_view bytes) {
-  put_varint(out, static_cast<std::uint64_t>(number) << 3 | 2);
-  put_varint(out, bytes.size());
-  out += bytes;
-}
-
 const FieldOf* field_called(Fields fields, std::string_view key) {
   std::string plain;
   for (const char c : key) {
@@ -104,33 +95,26 @@ std::uint64_t read_whole(json::JsonScanner& json) {
 }
 
 /// Its depth is that of the tables above: messages of OTLP that hold themselves are not read.
-void read_message_of(json::JsonScanner& json, Fields fields, std::string& out);
+void read_message_of(json::JsonScanner& json, Fields fields, protozero::pbf_writer out);
 
-void read_one(json::JsonScanner& json, const FieldOf& field, std::string& out) {
+void read_one(json::JsonScanner& json, const FieldOf& field, protozero::pbf_writer& out) {
   switch (field.wire) {
-    case Wire::varint:
-      put_varint(out, static_cast<std::uint64_t>(field.number) << 3);
-      return put_varint(out, read_whole(json));
-    case Wire::fixed64: {
-      put_varint(out, static_cast<std::uint64_t>(field.number) << 3 | 1);
-      const std::uint64_t value = read_whole(json);
-      for (int shift = 0; shift < 64; shift += 8) out += static_cast<char>(value >> shift);
-      return;
-    }
+    case Wire::varint: return out.add_uint64(field.number, read_whole(json));
+    case Wire::fixed64: return out.add_fixed64(field.number, read_whole(json));
     case Wire::text: {
       std::string text;
       json.text(text);
-      return put_bytes(out, field.number, text);
+      return out.add_bytes(field.number, text);
     }
     case Wire::message: {
-      std::string inner;
-      read_message_of(json, field.fields(), inner);
-      return put_bytes(out, field.number, inner);
+      std::string inner;  // a submessage of the writer would be left out where it is empty
+      read_message_of(json, field.fields(), protozero::pbf_writer(inner));
+      return out.add_message(field.number, inner);
     }
   }
 }
 
-void read_message_of(json::JsonScanner& json, Fields fields, std::string& out) {
+void read_message_of(json::JsonScanner& json, Fields fields, protozero::pbf_writer out) {
   if (json.kind() != json::Kind::object) json.unexpected("an object");
   json.each_member([&](std::string_view key) {
     const FieldOf* const field = field_called(fields, key);
@@ -147,7 +131,7 @@ bool next_json_message(json::JsonScanner& json, std::string& out) {
   out.clear();
   json.skip_byte_order_mark();
   if (json.at_end()) return false;
-  read_message_of(json, kProfilesData, out);
+  read_message_of(json, kProfilesData, protozero::pbf_writer(out));
   return true;
 }
 
@@ -351,7 +335,6 @@ constexpr Format kOtlp{
              "links to traces, times of single samples, attributes beyond texts and whole numbers"},
     .sniff = sniff_otlp,
     .decode = read_otlp,
-    .many = "distinct stacks",
     .rank = 1};
 
 }  // namespace snapdiff::formats

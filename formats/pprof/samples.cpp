@@ -240,16 +240,14 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
                        std::to_string(values_per_sample_),
                    offset);
   const Row row{stack_row(ids_, offset), labels_.row_of(parts_.label_fields(), offset)};
-  const auto hash_of = [](const Row& r) { return mix64((static_cast<std::uint64_t>(r.stack) << 32) | r.labels); };
-  const std::uint64_t hash = hash_of(row);
-  std::uint32_t at = row_index_.find(
-      hash, [&](std::uint32_t r) { return rows_[r].stack == row.stack && rows_[r].labels == row.labels; });
-  if (at == HashIndex::kAbsent) {
+  const std::uint64_t hash = mix64(std::uint64_t{row.stack} << 32 | row.labels);
+  const auto [at, is_new] = row_index_.intern(hash, rows_.size(), [&](std::uint32_t r) {
+    return rows_[r].stack == row.stack && rows_[r].labels == row.labels;
+  });
+  if (is_new) {
     if (rows_.size() > kMaxRows) fail(ErrorCode::limit, "too many samples: expected fewer than 2^32 - 16", offset);
-    at = static_cast<std::uint32_t>(rows_.size());
     rows_.push_back(row);
     values_.resize(values_.size() + values_per_sample_);
-    row_index_.insert(hash, at);
   }
   for (std::size_t i = 0; i < values_per_sample_; ++i) {
     std::int64_t& sum = values_[at * values_per_sample_ + i];
@@ -260,16 +258,15 @@ void StreamedSamples::add(std::string_view payload, std::uint64_t offset) {
 
 std::uint32_t StreamedSamples::stack_row(std::string_view ids, std::uint64_t offset) {
   const Hash128 hash = hash_bytes(ids);
-  const std::uint32_t row = stacks_.find(keyed_hash(hash), [&](std::uint32_t r) { return stack_hash_[r] == hash; });
-  if (row != HashIndex::kAbsent) return row;
+  const auto [row, is_new] =
+      stacks_.intern(keyed_hash(hash), stack_hash_.size(), [&](std::uint32_t r) { return stack_hash_[r] == hash; });
+  if (!is_new) return row;
   if (stack_hash_.size() > kMaxRows) fail(ErrorCode::limit, "too many stacks: expected fewer than 2^32 - 16", offset);
   stack_bytes_.append(ids);
   stack_end_.push_back(stack_bytes_.size());
   stack_offset_.push_back(offset);
   stack_hash_.push_back(hash);
-  const auto id = static_cast<std::uint32_t>(stack_hash_.size() - 1);
-  stacks_.insert(keyed_hash(hash), id);
-  return id;
+  return row;
 }
 
 std::vector<StackId> StreamedSamples::resolve_stacks(const SampleContext& context) {
@@ -313,17 +310,15 @@ SampleRemarks StreamedSamples::finish(const SampleContext& context) {
 std::uint32_t LabelSets::row_of(std::string_view fields, std::uint64_t offset) {
   if (fields.empty()) return 0;
   const Hash128 hash = hash_bytes(fields);
-  const std::uint32_t row = index_.find(keyed_hash(hash), [&](std::uint32_t r) { return hash_[r] == hash; });
-  if (row != HashIndex::kAbsent) return row;
+  const auto [row, is_new] = index_.intern(keyed_hash(hash), size(), [&](std::uint32_t r) { return hash_[r] == hash; });
+  if (!is_new) return row;
   if (size() >= kUnresolved - 1) fail(ErrorCode::limit, "too many label sets: expected fewer than 2^32 - 2", offset);
   bytes_.append(fields);
   end_.push_back(bytes_.size());
   offset_.push_back(offset);
   hash_.push_back(hash);
   resolved_.push_back(kUnresolved);
-  const auto id = static_cast<std::uint32_t>(size() - 1);
-  index_.insert(keyed_hash(hash), id);
-  return id;
+  return row;
 }
 
 LabelSetId LabelSets::resolve(std::uint32_t row, const ProfileTables& tables, SnapshotBuilder& builder) {

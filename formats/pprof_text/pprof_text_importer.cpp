@@ -55,7 +55,6 @@ constexpr Format kPprofText{
              "cumulative values; -top and -traces are rounded; numbers as labels (the size of a block)"},
     .sniff = sniff_text,
     .decode = read_text,
-    .refusal = refuse_time,
-    .many = "distinct stacks"};
+    .refusal = refuse_time};
 
 }  // namespace snapdiff::formats

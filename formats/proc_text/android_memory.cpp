@@ -48,46 +48,40 @@ struct Row {
 ///     size      RSS      PSS    clean    dirty    clean    dirty     swap  swapPSS   # object
 ///     9868     1168      335 ...                                                     3 /system/lib64/libc.so
 class AndroidLog final : public text::ReportLog {
- public:
-  AndroidLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no table: the input ends, expected dumpsys meminfo PID (\"** MEMINFO in pid\") or showmap") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (!lines_.terminated()) {
-      if (is_open_) lose("the last line has no end and was left out");
+      lose("the last line has no end and was left out");
       return;
     }
     const std::vector<std::string_view> words = words_of_line(line);
     if (const auto heading = behind(line, kMeminfoHeading)) {
       begin("dumpsys meminfo");
-      if (std::int64_t pid = 0; reads(*heading, "%", pid)) pid_ = pid;
+      if (std::int64_t pid = 0; reads(*heading, "%", pid)) report_->facts().pid = pid;
       const std::size_t open = line.find('['), close = line.rfind(']');
       if (open != std::string_view::npos && close != std::string_view::npos && close > open)
-        command_ = line.substr(open + 1, close - open - 1);
+        report_->facts().command_line = line.substr(open + 1, close - open - 1);
       return;
     }
     if (is_showmap_heading(words)) {
-      if (is_open_ && detail_ == "showmap" && rows_.empty()) return;  // it is repeated below a long table
-      if (is_open_ && detail_ == "showmap" && !total_) return;
+      if (is_showmap() && (rows_.empty() || !total_)) return;  // it is repeated below a long table
       begin("showmap");
       for (std::size_t i = 0; i + 2 < words.size() && i < std::size(kShowmap); ++i) columns_.emplace_back(kShowmap[i]);
       return;
     }
-    if (!is_open_) return;
-    if (detail_ == "showmap") return showmap_row(line, words);
-    meminfo_line(line, words);
+    if (!report_) return;
+    is_showmap() ? showmap_row(line, words) : meminfo_line(line, words);
   }
 
   static constexpr std::string_view kShowmap[] = {"virtual_size",  "rss",          "pss",
                                                   "shared_clean",  "shared_dirty", "private_clean",
                                                   "private_dirty", "swap",         "swap_pss"};
 
+  bool is_showmap() { return report_ && report_->facts().format_detail == "showmap"; }
   void begin(std::string_view detail) {
     close();
-    is_open_ = true;
-    detail_ = detail;
+    open_report("android", detail).default_metric = "pss";
   }
 
   /// "    9868     1168      335  ...    3 /system/lib64/libc.so": numbers, a count of mappings, a name.
@@ -158,35 +152,25 @@ class AndroidLog final : public text::ReportLog {
 
   void total(const Row& row) { total_ = row; }
 
-  void lose(std::string_view why) {
-    if (!lost_) lost_ = {std::string(why), lines_.line_offset()};
-  }
-
   void finish() override {
-    if (is_open_ && !total_) lose("the row TOTAL is missing: the table is cut");
+    if (!total_) lose("the row TOTAL is missing: the table is cut");
     close();
   }
 
   void close() {
-    if (is_open_ && !rows_.empty()) give_report();
-    is_open_ = in_objects_ = false;
+    if (!rows_.empty()) fill_report();
+    report_.reset();
+    in_objects_ = false;
     rows_.clear();
     columns_.clear();
     above_.clear();
     counters_.clear();
-    command_.clear();
     total_.reset();
-    pid_.reset();
-    lost_.reset();
   }
 
-  void give_report() {
-    SnapshotBuilder builder;
-    SnapshotFacts& facts = exact_facts(builder, "android", detail_);
-    facts.default_metric = "pss";
-    facts.command_line = command_;
-    facts.pid = pid_;
-    if (lost_) facts.lose(lost_->first, lost_->second);
+  void fill_report() {
+    SnapshotBuilder& builder = *report_;
+    SnapshotFacts& facts = builder.facts();
     std::erase(columns_, std::string());
     for (const std::string& name : columns_) builder.add_column({name, "bytes"}, kKib / 2);
     for (Row& row : rows_) {
@@ -195,7 +179,7 @@ class AndroidLog final : public text::ReportLog {
     }
     for (const auto& [name, counter] : counters_) facts.counters.push_back({name, counter.first, counter.second});
     check_total(facts);
-    take_report(builder.finish());
+    give_report();
   }
 
   /// The rows of the proportional size add up to the total; meminfo adds the swapped share to it.
@@ -216,15 +200,11 @@ class AndroidLog final : public text::ReportLog {
       facts.notes.add(Severity::warning, "the rows do not add up to the table's TOTAL");
   }
 
-  bool is_open_ = false, in_objects_ = false;
-  std::string_view detail_;
+  bool in_objects_ = false;
   std::vector<std::string> above_, columns_;
   std::vector<Row> rows_;
   std::optional<Row> total_;
   std::map<std::string, std::pair<std::int64_t, std::string>> counters_;
-  std::string command_;
-  std::optional<std::int64_t> pid_;
-  std::optional<std::pair<std::string, std::uint64_t>> lost_;
 };
 
 Match sniff_android(std::string_view head) {
@@ -238,10 +218,11 @@ Match sniff_android(std::string_view head) {
 
 }  // namespace
 
-constexpr Format kAndroidMemory{.info = {"android-memory", "memory of an Android process: dumpsys meminfo PID, showmap",
-                                         "*.txt", "the summary of the app, details of Dalvik, addresses"},
-                                .sniff = sniff_android,
-                                .decode = read_log<AndroidLog>,
-                                .many = "mappings"};
+constexpr Format kAndroidMemory{
+    .info = {"android-memory", "memory of an Android process: dumpsys meminfo PID, showmap", "*.txt",
+             "the summary of the app, details of Dalvik, addresses"},
+    .sniff = sniff_android,
+    .decode = read_log<AndroidLog,
+                       "no table: the input ends, expected dumpsys meminfo PID (\"** MEMINFO in pid\") or showmap">};
 
 }  // namespace snapdiff::formats

@@ -30,9 +30,7 @@ std::optional<Columns> columns_of(std::string_view line) {
   const auto other = heading ? heading : behind(line, "[ pid ]");
   if (!other) return std::nullopt;
   Columns out;
-  Cursor at(*other);
-  for (at.skip_blanks(); !at.at_end(); at.skip_blanks()) {
-    const std::string_view word = at.token();
+  for (const std::string_view word : words_of_line(*other)) {
     if (word == "name") return out.rss == kNone ? std::nullopt : std::optional(out);
     if (word == "total_vm") out.total_vm = out.count;
     if (word == "rss") out.rss = out.count;
@@ -95,16 +93,12 @@ std::optional<Killed> killed_of(std::string_view line) {
 }
 
 class OomLog final : public ReportLog {
- public:
-  OomLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no task table: the input ends, expected the kernel's \"[  pid  ]   uid  tgid total_vm      rss\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (line.find(" invoked oom-killer:") != kNone) {
       close();
-      if (const auto time = find_time(line)) time_ = time->ns;
+      note_time(line);
       limits_.clear();
       return;
     }
@@ -163,7 +157,7 @@ class OomLog final : public ReportLog {
     SnapshotBuilder builder;
     SnapshotFacts& facts = exact_facts(builder, "linux");
     facts.default_metric = "rss";
-    facts.taken_at_ns = std::exchange(time_, std::nullopt);
+    facts.taken_at_ns = take_time();
     const std::int64_t page = page_bytes();
     for (const std::string_view column : {"rss", "swap", "virtual_size"})
       builder.add_column({std::string(column), "bytes"});
@@ -192,7 +186,6 @@ class OomLog final : public ReportLog {
   std::vector<Task> tasks_;
   std::optional<Killed> killed_;
   std::map<std::string, std::int64_t> limits_;  // precede the table
-  std::optional<std::int64_t> time_;
 };
 
 Match sniff_oom(std::string_view head) { return certain_if(any_line_of(head, columns_of)); }
@@ -204,11 +197,13 @@ std::string refuse_without_table(std::string_view head) {
 
 }  // namespace
 
-constexpr Format kKernelOom{.info = {"kernel-oom", "out-of-memory reports of the Linux kernel (dmesg, journalctl -k)",
-                                     "*.txt, *.log", "memory by zone and node, the call trace, users"},
-                            .sniff = sniff_oom,
-                            .decode = read_log<OomLog>,
-                            .refusal = refuse_without_table,
-                            .many = "tasks"};
+constexpr Format kKernelOom{
+    .info = {"kernel-oom", "out-of-memory reports of the Linux kernel (dmesg, journalctl -k)", "*.txt, *.log",
+             "memory by zone and node, the call trace, users"},
+    .sniff = sniff_oom,
+    .decode =
+        read_log<OomLog,
+                 "no task table: the input ends, expected the kernel's \"[  pid  ]   uid  tgid total_vm      rss\"">,
+    .refusal = refuse_without_table};
 
 }  // namespace snapdiff::formats

@@ -46,7 +46,7 @@ bool is_of_status(std::string_view name) {
 /// "inactive_anon 126976"; of version 1 also "total_inactive_anon 126976".
 std::optional<Field> cgroup_field_of(std::string_view line) {
   Field out;
-  return reads(line, "% %$", out.name, out.value) ? std::optional(out) : std::nullopt;
+  return given(reads(line, "% %$", out.name, out.value), out);
 }
 
 bool is_cgroup_level(std::string_view name) {
@@ -70,22 +70,16 @@ constexpr std::array<std::string_view, kStatmFields> kStatmNames = {"size", "res
 /// "1614 1035 785 3 0 295 0": size, resident, shared, text, lib (0), data, dt (0), in pages.
 std::optional<std::array<std::int64_t, kStatmFields>> statm_of(std::string_view line) {
   std::array<std::int64_t, kStatmFields> out{};
-  const bool fits = reads(line, "% % % % % % %$", out[0], out[1], out[2], out[3], out[4], out[5], out[6]) &&
-                    out[0] >= out[1] && out[1] >= out[2] && out[4] == 0 && out[6] == 0;
-  return fits ? std::optional(out) : std::nullopt;
+  return given(reads(line, "% % % % % % %$", out[0], out[1], out[2], out[3], out[4], out[5], out[6]) &&
+                   out[0] >= out[1] && out[1] >= out[2] && out[4] == 0 && out[6] == 0,
+               out);
 }
 
 class MemoryLog final : public CounterLog {
- public:
-  MemoryLog(Input& in, SnapshotSink& out)
-      : CounterLog(
-            in, out,
-            "no counters: the input ends, expected lines of /proc/PID/status (VmRSS:), /proc/meminfo (MemTotal:) "
-            "or memory.stat (inactive_anon)") {}
+  using CounterLog::CounterLog;
 
- private:
   void handle(std::string_view line) override {
-    if (!lines_.terminated()) return cut(line);
+    if (leaves_out_line()) return;
     if (has_prefix(line, "Name:\t")) {
       close();
       moment().command_line = trim(line.substr(6));
@@ -126,12 +120,6 @@ class MemoryLog final : public CounterLog {
     }
   }
 
-  /// The number may be cut.
-  void cut(std::string_view line) {
-    if (is_open() && !trim(line).empty())
-      moment().lose("the last line has no end and was left out", lines_.line_offset());
-  }
-
   void is(std::string_view detail) {
     if (moment().format_detail.empty()) moment().format_detail = detail;
   }
@@ -162,7 +150,8 @@ constexpr Format kProcMemory{
     .info = {"proc-memory", "memory counters of Linux: /proc/PID/status, statm, meminfo, memory.stat",
              "status, meminfo, memory.stat, *.txt", "peaks, lines that count no memory"},
     .sniff = sniff_memory,
-    .decode = read_log<MemoryLog>,
-    .many = "counters"};
+    .decode = read_log<MemoryLog,
+                       "no counters: the input ends, expected lines of /proc/PID/status (VmRSS:), /proc/meminfo "
+                       "(MemTotal:) or memory.stat (inactive_anon)">};
 
 }  // namespace snapdiff::formats

@@ -120,12 +120,8 @@ AreaName name_of(const MappedArea& area, const MappedArea* before, const MappedA
 }
 
 class SmapsLog final : public ReportLog {
- public:
-  SmapsLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no mapping: the input ends, expected \"START-END PERMISSIONS OFFSET DEVICE INODE\" and \"Rss:\"") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (const std::optional<Area> area = area_of(line)) return begin(*area);
     if (const std::optional<PmapLine> pmap = pmap_line_of(line)) {
@@ -135,10 +131,7 @@ class SmapsLog final : public ReportLog {
       set(kRss, pmap->rss);
       return set(kSize, pmap->size);
     }
-    if (!is_open()) {
-      if (const auto time = find_time(line)) time_ = time->ns;
-      return;
-    }
+    if (!is_open()) return note_time(line);
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return;
     const std::string_view key = line.substr(0, colon);
@@ -166,15 +159,12 @@ class SmapsLog final : public ReportLog {
   /// Addresses rise within a process: one that does not begins the next moment.
   void begin(const Area& area) {
     if (is_open() && (area.begin < areas_.back().end || is_rollup_)) close();
+    if (!is_open()) open_report("");
     is_rollup_ = area.path == "[rollup]";
     std::string_view path = area.path;
     constexpr std::string_view kDeleted = " (deleted)";
     if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
     areas_.push_back({area.begin, area.end, has_prefix(area.permissions, "---"), std::string(path), {}, 0});
-  }
-
-  void lose(std::string_view note) {
-    if (!lost_) lost_ = {std::string(note), lines_.line_offset()};
   }
 
   void finish() override {
@@ -184,12 +174,10 @@ class SmapsLog final : public ReportLog {
   }
 
   void close() {
-    SnapshotBuilder builder;
+    SnapshotBuilder& builder = *report_;
     SnapshotFacts& facts = builder.facts();
-    facts.sampling = Sampling::exact;
-    facts.taken_at_ns = std::exchange(time_, std::nullopt);
+    facts.taken_at_ns = take_time();
     facts.format_detail = is_rollup_ ? "smaps_rollup" : is_pmap_ ? "pmap -x" : "smaps";
-    if (lost_) facts.lose(lost_->first, lost_->second);
     const std::array<std::int64_t, kFieldCount> sum = sums();
     for (std::size_t i = 0; i < kFieldCount; ++i) {
       if (known_[i] && (i != kSize || !is_rollup_))
@@ -198,10 +186,9 @@ class SmapsLog final : public ReportLog {
     if (!is_rollup_) add_rows(builder);
     if (sum[kRss] == 0)
       builder.notes().add(Severity::info, "no mapping is resident: a kernel thread, or no right to see its pages");
-    take_report(builder.finish());
+    give_report();
     areas_.clear();
     is_pmap_ = false;
-    lost_.reset();
     known_ = {};
   }
 
@@ -257,8 +244,6 @@ class SmapsLog final : public ReportLog {
   std::vector<MappedArea> areas_;  // of the open moment
   bool is_rollup_ = false, is_pmap_ = false;
   std::array<bool, kFieldCount> known_{};
-  std::optional<std::pair<std::string, std::uint64_t>> lost_;
-  std::optional<std::int64_t> time_;
 };
 
 /// A mapping with its first field below it: "Size:", in smaps_rollup "Rss:". Of pmap -x two mappings.
@@ -280,7 +265,8 @@ constexpr Format kProcSmaps{
     .info = {"proc-smaps", "memory map of a Linux process: /proc/PID/smaps, smaps_rollup, pmap -x",
              "smaps, smaps_rollup, *.txt", "addresses, permissions, huge pages, VmFlags"},
     .sniff = sniff_smaps,
-    .decode = read_log<SmapsLog>,
-    .many = "mappings"};
+    .decode =
+        read_log<SmapsLog,
+                 "no mapping: the input ends, expected \"START-END PERMISSIONS OFFSET DEVICE INODE\" and \"Rss:\"">};
 
 }  // namespace snapdiff::formats

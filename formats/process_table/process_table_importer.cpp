@@ -1,6 +1,7 @@
 #include <set>
 
-#include "formats/text/report_log.hpp"
+#include "formats/text/counter_log.hpp"
+#include "formats/text/pattern.hpp"
 
 namespace snapdiff::formats {
 namespace {
@@ -30,15 +31,19 @@ constexpr ColumnWord kColumnWords[] = {{"RSS", 0},  {"RES", 0},   {"rss", 0}, {"
                                        {"VIRT", 1}, {"VSIZE", 1}, {"vsz", 1}, {"SHR", 2}, {"SWAP", 3}, {"Swap", 3}};
 
 /// "19308", "1.2g", "345Mi", "12.5MiB"; `unit` where no suffix stands.
-std::optional<text::Quantity> size_of(std::string_view cell, std::uint64_t unit) {
+std::optional<text::Quantity> quantity_of(std::string_view cell, std::uint64_t unit) {
   text::Decimal number;
   const std::size_t end = text::parse_decimal(cell, 0, number);
   if (end == 0 || number.negative) return std::nullopt;
   const std::string_view suffix = cell.substr(end);
   if (!suffix.empty()) unit = text::size_unit(suffix.ends_with('i') ? suffix.substr(0, 1) : suffix, false);
-  std::optional<text::Quantity> out = unit == 0 ? std::nullopt : text::scale(number, unit);
-  // Without a suffix it counts whole pages.
-  if (out && suffix.empty() && !number.has_point) out->half_unit = 0;
+  return unit == 0 ? std::nullopt : text::scale(number, unit);
+}
+
+/// Without a suffix a process counts whole pages.
+std::optional<text::Quantity> size_of(std::string_view cell, std::uint64_t unit) {
+  std::optional<text::Quantity> out = quantity_of(cell, unit);
+  if (out && text::is_digit(cell.back()) && cell.find('.') == std::string_view::npos) out->half_unit = 0;
   return out;
 }
 
@@ -177,31 +182,21 @@ class Heading {
   std::array<std::size_t, kMetrics.size()> metric_column_ = {kNone, kNone, kNone, kNone};
 };
 
-using text::Cursor;
 using text::trim;
 
 constexpr std::uint64_t kMib = 1024 * 1024;
 /// KiB of the smallest machine that still runs Linux with a shell. A smaller total is printed in another unit.
 constexpr std::int64_t kLeastTotalKib = 32 * 1024;
 
-/// A number and where it ends; nothing where `text` begins otherwise.
-std::optional<text::Decimal> decimal_of(std::string_view text, std::size_t& end) {
-  text::Decimal out;
-  end = text::parse_decimal(text, 0, out);
-  return end == 0 || out.negative ? std::nullopt : std::optional(out);
-}
-
-std::optional<Counter> counter_of(std::string name, const text::Decimal& number, std::uint64_t unit) {
-  const std::optional<text::Quantity> value = text::scale(number, unit);
+/// The counter that a whole cell gives, or nothing.
+std::optional<Counter> counter_of(std::string name, std::string_view cell, std::uint64_t unit) {
+  const std::optional<text::Quantity> value = quantity_of(cell, unit);
   if (!value) return std::nullopt;
   return Counter{std::move(name), value->value, "bytes", false, value->half_unit};
 }
 
-/// "1234MiB" at the cursor.
-std::optional<text::Quantity> mebibytes(Cursor& at) {
-  at.skip_blanks();
-  const std::string_view cell = at.token();
-  return cell.ends_with("MiB") ? text::parse_size(std::string(cell.substr(0, cell.size() - 3)) + " MiB") : std::nullopt;
+text::Quantity mebibytes(std::string_view number) {
+  return text::parse_size(std::string(number) + " MiB").value_or(text::Quantity{});
 }
 
 /// Lines about the whole machine, or about one process without a name: free, top's summary, nvidia-smi,
@@ -224,17 +219,9 @@ class MachineLines {
     }
     const std::vector<std::string_view> words = text::words_of_line(text);
     if (in_record_) {  // seconds, percent, resident and virtual mebibytes
-      Found out;
-      std::size_t end = 0;
-      if (words.size() == 4) {
-        const auto rss = decimal_of(words[2], end), size = decimal_of(words[3], end);
-        if (rss && size && end == words[3].size()) {
-          if (auto one = counter_of("rss", *rss, kMib)) out.counters.push_back(*std::move(one));
-          if (auto one = counter_of("virtual_size", *size, kMib)) out.counters.push_back(*std::move(one));
-          out.tool = "psrecord";
-          return out;
-        }
-      }
+      auto rss = words.size() == 4 ? counter_of("rss", words[2], kMib) : std::nullopt,
+           size = rss ? counter_of("virtual_size", words[3], kMib) : std::nullopt;
+      if (size) return {.counters = {*std::move(rss), *std::move(size)}, .tool = "psrecord"};
       in_record_ = false;
     }
     if (text.starts_with('|') || text.starts_with('+')) return gpu_line(text);
@@ -274,11 +261,8 @@ class MachineLines {
       if (column == columns_.end()) continue;
       const std::string_view word = words[static_cast<std::size_t>(column - columns_.begin())];
       if (word == "-") continue;  // a collector without that space
-      std::size_t end = 0;
-      const auto number = decimal_of(word, end);
-      if (!number || end != word.size()) return {};
-      std::optional<Counter> value = counter_of(std::string(part.counter), *number, kKib);
-      if (!value) return {};
+      std::optional<Counter> value = counter_of(std::string(part.counter), word, kKib);
+      if (!value || !text::is_digit(word.back())) return {};
       const auto is_it = [&](const Counter& one) { return one.name == value->name; };
       const auto sum = std::find_if(out.counters.begin(), out.counters.end(), is_it);
       if (sum == out.counters.end()) {
@@ -305,14 +289,7 @@ class MachineLines {
     if ((is_memory || is_swap) && words.size() >= 4 && words.size() <= free_columns_.size() + 1) {
       out.tool = "free";
       for (std::size_t i = 1; i < words.size(); ++i) {
-        std::size_t end = 0;
-        const auto number = decimal_of(words[i], end);
-        if (!number) return {};
-        const std::string_view suffix = words[i].substr(end);
-        std::uint64_t unit =
-            suffix.empty() ? kKib : text::size_unit(suffix.ends_with('i') ? suffix.substr(0, 1) : suffix, false);
-        auto one =
-            unit == 0 ? std::nullopt : counter_of((is_memory ? "mem." : "swap.") + free_columns_[i - 1], *number, unit);
+        auto one = counter_of((is_memory ? "mem." : "swap.") + free_columns_[i - 1], words[i], kKib);
         if (!one) return {};
         out.counters.push_back(*std::move(one));
       }
@@ -327,20 +304,12 @@ class MachineLines {
       }
       return out;
     }
-    const std::size_t at = text.find("iB Mem");
-    if (at == 1) {
+    if (text.find("iB Mem") == 1) {
       const std::uint64_t unit = text::size_unit(text.substr(0, 3), false);
-      std::string_view rest = text.substr(text.find(':') == std::string_view::npos ? text.size() : text.find(':') + 1);
-      while (unit != 0 && !rest.empty()) {
-        Cursor part(rest.substr(0, rest.find(',')));
-        rest = rest.find(',') == std::string_view::npos ? std::string_view{} : rest.substr(rest.find(',') + 1);
-        part.skip_blanks();
-        std::size_t end = 0;
-        const auto number = decimal_of(part.token(), end);
-        part.skip_blanks();
-        if (!number) break;
-        if (auto one = counter_of("mem." + std::string(trim(part.rest())), *number, unit))
-          out.counters.push_back(*std::move(one));
+      const std::vector<std::string_view> parts = text::words_of_line(text::behind(text, ":").value_or(""));
+      for (std::size_t i = 0; unit != 0 && i + 1 < parts.size(); i += 2) {
+        const std::string_view name = parts[i + 1].substr(0, parts[i + 1].find(','));
+        if (auto one = counter_of("mem." + std::string(name), parts[i], unit)) out.counters.push_back(*std::move(one));
       }
       out.tool = "top";
     }
@@ -358,42 +327,26 @@ class MachineLines {
       return {.tool = "nvidia-smi", .is_heading = true};
     }
     if (!in_gpu_table_ || !text.starts_with('|')) return out;
-    Cursor at(text.substr(1));
-    at.skip_blanks();
-    std::int64_t number = 0;
-    const bool has_number = at.count(number) && (at.at_end() || text::is_blank(at.peek()));
-    const std::size_t slash = text.find("MiB / ");
-    if (!has_number && slash != std::string_view::npos && !gpu_.empty()) {
-      const std::size_t bar = text.rfind('|', slash);
-      Cursor cell(text.substr(bar + 1));
-      const auto used = mebibytes(cell);
-      cell.skip_blanks();
-      cell.take('/');
-      const auto total = mebibytes(cell);
-      if (!used || !total) return out;
-      out.tool = "nvidia-smi";
-      out.counters.push_back({"memory.used{gpu=" + gpu_ + "}", used->value, "bytes", false, used->half_unit});
-      out.counters.push_back({"memory.total{gpu=" + gpu_ + "}", total->value, "bytes", false, total->half_unit});
-      return out;
-    }
-    if (!has_number) return out;
-    const std::vector<std::string_view> words =
-        text::words_of_line(text.substr(1, text.size() > 1 ? text.size() - 2 : 0));
-    if (words.size() < 2 || !words.back().ends_with("MiB")) {
-      gpu_ = std::to_string(number);
-      return out;
-    }
     // The columns for parts of a GPU are there since driver 450.
-    std::size_t pid = words.size() > 4 && words[1] == "N/A" ? 3 : 1;
-    if (pid == 1 && words.size() > 5 && text::whole_number(words[3]) && !text::whole_number(words[2])) pid = 3;
-    if (words.size() < pid + 4 || !text::whole_number(words[pid])) return out;
-    Row row;
-    for (std::size_t i = pid + 2; i + 1 < words.size(); ++i)
-      row.name.append(row.name.empty() ? "" : " ").append(words[i]);
-    row.key = std::to_string(number) + ' ' + std::string(words[pid]);
-    row.values[0] = text::parse_size(std::string(words.back().substr(0, words.back().size() - 3)) + " MiB");
-    if (row.values[0]) out.rows.push_back(std::move(row));
-    out.tool = "nvidia-smi";
+    static const text::Pattern kProcess(
+        R"(^\|\s+(\d+)\s+(?:\S+\s+\S+\s+)?(\d+)\s+[A-Z+]+\s+(\S.*?)\s+(\d+)MiB\s*\|?$)"),
+        kMemory(R"(\|\s*(\d+)MiB /\s*(\d+)MiB )");
+    std::string_view gpu, pid, name, bytes, total;
+    const bool has_size = text.find("MiB") != std::string_view::npos;
+    if (has_size && kProcess.in(text, gpu, pid, name, bytes)) {
+      out.tool = "nvidia-smi";
+      Row& row = out.rows.emplace_back();
+      row.key = std::string(gpu).append(" ").append(pid);
+      row.name = name;
+      row.values[0] = mebibytes(bytes);
+    } else if (text::Integer number; text::reads(text, "|~% ", number)) {
+      gpu_ = std::to_string(number.value);
+    } else if (has_size && !gpu_.empty() && kMemory.in(text, bytes, total)) {
+      out.tool = "nvidia-smi";
+      for (const auto& [part, value] : {std::pair("used", mebibytes(bytes)), std::pair("total", mebibytes(total))})
+        out.counters.push_back(
+            {std::string("memory.") + part + "{gpu=" + gpu_ + "}", value.value, "bytes", false, value.half_unit});
+    }
     return out;
   }
 
@@ -403,14 +356,9 @@ class MachineLines {
   std::string gpu_;  // of the row above
 };
 
-class TableLog final : public text::ReportLog {
- public:
-  TableLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no table: the input ends, expected one of ps, top, pidstat, docker stats, kubectl top, "
-                  "nvidia-smi, free, psrecord, jstat -gc or vmstat") {}
+class TableLog final : public text::CounterLog {
+  using CounterLog::CounterLog;
 
- private:
   void handle(std::string_view line) override {
     if (!lines_.terminated()) {
       cut_ = lines_.line_offset();
@@ -425,27 +373,26 @@ class TableLog final : public text::ReportLog {
     MachineLines::Found found = machine_.read(line);
     if (found.is_heading) {
       // nvidia-smi begins a report with it, free, jstat and vmstat repeat it.
-      if (found.tool == "nvidia-smi" || counters_.contains("mem.total")) close();
+      if (found.tool == "nvidia-smi" || has_counter("mem.total")) close();
       heading_.reset();
       tool_ = found.tool;
       return;
     }
     if (!found.tool.empty()) {
       if (tool_.empty() || found.tool == "nvidia-smi") tool_ = found.tool;
-      for (Counter& one : found.counters) add(std::move(one));
+      for (Counter& one : found.counters) put(std::move(one));
       for (Row& one : found.rows) add(std::move(one));
       return;
     }
     if (heading_) {
       if (auto row = heading_->row(line)) return add(*std::move(row));
     }
-    if (const auto time = text::find_time(line)) {
-      if (has_rows() || !counters_.empty()) close();
-      time_ = time->ns;
-    }
+    if (text::find_time(line)) close();
+    note_time(line);
   }
 
-  bool has_rows() const { return !rows_.empty(); }
+  bool has_rows() const override { return !rows_.empty(); }
+  void before_close() override { moment().format_detail = tool_; }
 
   void add(Row row) {
     if (!keys_.insert(row.key).second) {
@@ -455,28 +402,7 @@ class TableLog final : public text::ReportLog {
     rows_.push_back(std::move(row));
   }
 
-  void add(Counter counter) {
-    if (counters_.contains(counter.name)) close();
-    std::string name = counter.name;
-    counters_.emplace(std::move(name), std::move(counter));
-  }
-
-  void close() {
-    if (rows_.empty() && counters_.empty()) return;
-    SnapshotBuilder builder;
-    SnapshotFacts& facts = builder.facts();
-    facts.sampling = Sampling::exact;
-    facts.format_detail = tool_;
-    facts.taken_at_ns = std::exchange(time_, std::nullopt);
-    for (auto& [name, counter] : counters_) facts.counters.push_back(std::move(counter));
-    if (!rows_.empty()) add_rows(builder);
-    take_report(builder.finish());
-    rows_.clear();
-    keys_.clear();
-    counters_.clear();
-  }
-
-  void add_rows(SnapshotBuilder& builder) {
+  void add_rows(SnapshotBuilder& builder) override {
     const std::string_view first = heading_ ? heading_->first_metric() : "memory";  // of a GPU
     builder.facts().default_metric = first;
     std::vector<std::size_t> metrics;
@@ -495,6 +421,8 @@ class TableLog final : public text::ReportLog {
       values.push_back(1);
       add_type_row(builder, row.name, values);
     }
+    rows_.clear();
+    keys_.clear();
   }
 
   void finish() override {
@@ -507,8 +435,6 @@ class TableLog final : public text::ReportLog {
   std::string_view tool_;
   std::vector<Row> rows_;  // of the open moment
   std::set<std::string, std::less<>> keys_;
-  std::map<std::string, Counter> counters_;
-  std::optional<std::int64_t> time_;
   std::optional<std::uint64_t> cut_;
 };
 
@@ -537,8 +463,9 @@ constexpr Format kProcessTable{
              "jstat -gc",
              "*.txt, *.log", "pids, users, processor time, power; times of day without a date"},
     .sniff = sniff_table,
-    .decode = text::read_log<TableLog>,
-    .many = "processes",
+    .decode = text::read_log<TableLog,
+                             "no table: the input ends, expected one of ps, top, pidstat, docker stats, kubectl top, "
+                             "nvidia-smi, free, psrecord, jstat -gc or vmstat">,
     .rank = -1};
 
 }  // namespace snapdiff::formats

@@ -141,16 +141,10 @@ std::optional<std::pair<std::string_view, MetricType>> type_of(std::string_view 
 }
 
 class ExposedText final : public text::CounterLog {
- public:
-  ExposedText(Input& in, SnapshotSink& out)
-      : CounterLog(in, out, "no metric about memory: the input ends, expected names that end in _bytes, or gauges") {}
+  using CounterLog::CounterLog;
 
- private:
   void handle(std::string_view line) override {
-    if (!lines_.terminated()) {
-      if (is_open()) moment().lose("the last line has no end and was left out", lines_.line_offset());
-      return;
-    }
+    if (leaves_out_line()) return;
     if (const auto type = type_of(line)) {
       type_ = type->second;
       typed_ = type->first;
@@ -279,13 +273,14 @@ constexpr Format kPrometheus{
     .info = {"prometheus", "metrics of Prometheus about memory: the text of /metrics, answers of query and query_range",
              "*.prom, *.txt, *.json", "times, shares, distributions, counts of events"},
     .sniff = sniff_prometheus,
-    .decode =
-        [](Input& in, SnapshotSink& out, const ReadRequest& request) {
-          if (!is_answer(value_or_throw(in.peek(kSniffBytes)))) return text::read_log<ExposedText>(in, out, request);
-          Answer walk;
-          json::read_value(in, walk);
-          walk.finish(out);
-        },
-    .many = "metrics"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest& request) {
+      if (!is_answer(value_or_throw(in.peek(kSniffBytes))))
+        return text::read_log<ExposedText,
+                              "no metric about memory: the input ends, expected names that end in _bytes, or gauges">(
+            in, out, request);
+      Answer walk;
+      json::read_value(in, walk);
+      walk.finish(out);
+    }};
 
 }  // namespace snapdiff::formats

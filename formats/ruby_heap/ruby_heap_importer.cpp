@@ -320,7 +320,6 @@ constexpr Format kRubyHeap{
              "object graph of Ruby: ObjectSpace.dump_all, with the place of allocation where it was traced",
              "*.json, *.jsonl, *.heap, *.dump", "values, generations and flags of objects; names of references"},
     .sniff = sniff_dump,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, DumpReader(in).read()); },
-    .many = "objects"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, DumpReader(in).read()); }};
 
 }  // namespace snapdiff::formats

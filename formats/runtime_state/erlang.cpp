@@ -14,20 +14,13 @@ std::optional<std::int64_t> part_of(std::string_view line, std::string_view name
 
 /// [{total,13516344},{processes,3886080},…] over one line or several; a map, or "total: N" lines.
 class MemoryTerms final : public text::CounterLog {
- public:
-  MemoryTerms(Input& in, SnapshotSink& out)
-      : CounterLog(in, out,
-                   "no memory: the input ends, expected what erlang:memory() gives: {total,N}, {processes,N}") {}
+  using CounterLog::CounterLog;
 
- private:
   void handle(std::string_view line) override {
     const std::string_view text = text::trim(line);
     const bool is_map = text.find("#{") != std::string_view::npos;
     const bool is_whole = text.ends_with("]") || text.ends_with("].") || (is_map && text.ends_with('}'));
-    if (!lines_.terminated() && !is_whole) {
-      if (is_open()) moment().lose("the last line has no end and was left out", lines_.line_offset());
-      return;
-    }
+    if (!is_whole && leaves_out_line()) return;
     bool found = false;
     for (const std::string_view name : kParts) {
       if (const auto value = part_of(line, name)) {
@@ -42,7 +35,7 @@ class MemoryTerms final : public text::CounterLog {
 /// A section of a dump: "=proc:<0.0.0>" and its lines.
 class CrashDump final : public text::ReportLog {
  public:
-  CrashDump(Input& in, SnapshotSink& out) : ReportLog(in, out, "no memory: the input ends, expected =memory") {
+  CrashDump(Input& in, SnapshotSink& out, std::string_view nothing) : ReportLog(in, out, nothing) {
     builder_.add_column({"memory", "bytes"});
     builder_.add_column({"objects", "count"});
   }
@@ -146,14 +139,14 @@ Match sniff_terms(std::string_view head) {
 constexpr Format kErlangMemory{
     .info = {"erlang-memory", "erlang:memory() as programs print it", "*.log, *.txt", "every other line"},
     .sniff = sniff_terms,
-    .decode = text::read_log<MemoryTerms>,
-    .many = "counters"};
+    .decode =
+        text::read_log<MemoryTerms,
+                       "no memory: the input ends, expected what erlang:memory() gives: {total,N}, {processes,N}">};
 
 constexpr Format kErlangCrashDump{
     .info = {"erlang-crash-dump", "crash dump of Erlang and Elixir: memory by process and ETS table", "erl_crash.dump",
              "contents of processes and tables, code, allocators"},
     .sniff = [](std::string_view head) { return certain_if(text::begins_with(head, {"=erl_crash_dump:"})); },
-    .decode = text::read_log<CrashDump>,
-    .many = "processes"};
+    .decode = text::read_log<CrashDump, "no memory: the input ends, expected =memory">};
 
 }  // namespace snapdiff::formats

@@ -10,11 +10,8 @@ namespace {
 /// END_SAMPLE 0.100000
 /// Source: GHC rts/ProfHeap.c.
 class HeapProfile final : public text::ReportLog {
- public:
-  HeapProfile(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no sample: the input ends, expected BEGIN_SAMPLE … END_SAMPLE with rows") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     text::Cursor at(line);
     const std::string_view word = at.token();
@@ -65,14 +62,14 @@ class HeapProfile final : public text::ReportLog {
 
 }  // namespace
 
-constexpr Format kGhcHeap{.info = {"ghc-heap", "GHC's heap profile (+RTS -h): bytes by cost centre, closure or type",
-                                   "*.hp", "times, which are kept as a comment"},
-                          .sniff =
-                              [](std::string_view head) {
-                                return certain_if(text::begins_with(head, {"JOB \""}) &&
-                                                  head.find("\nSAMPLE_UNIT ") != std::string_view::npos);
-                              },
-                          .decode = text::read_log<HeapProfile>,
-                          .many = "rows"};
+constexpr Format kGhcHeap{
+    .info = {"ghc-heap", "GHC's heap profile (+RTS -h): bytes by cost centre, closure or type", "*.hp",
+             "times, which are kept as a comment"},
+    .sniff =
+        [](std::string_view head) {
+          return certain_if(text::begins_with(head, {"JOB \""}) &&
+                            head.find("\nSAMPLE_UNIT ") != std::string_view::npos);
+        },
+    .decode = text::read_log<HeapProfile, "no sample: the input ends, expected BEGIN_SAMPLE … END_SAMPLE with rows">};
 
 }  // namespace snapdiff::formats

@@ -79,7 +79,6 @@ bool is_report(std::string_view head) {
 constexpr Format kNodeReport{.info = {"node-report", "diagnostic report of Node.js: spaces of V8's heap",
                                       "report.*.json", "stacks, handles of libuv, environment, times"},
                              .sniff = [](std::string_view head) { return certain_if(is_report(head)); },
-                             .decode = json::decode_value<Report>,
-                             .many = "spaces"};
+                             .decode = json::decode_value<Report>};
 
 }  // namespace snapdiff::formats

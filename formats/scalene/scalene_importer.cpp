@@ -86,7 +86,6 @@ Match sniff_scalene(std::string_view head) {
 constexpr Format kScalene{.info = {"scalene", "what each line of Python allocated: Scalene's JSON profile", "*.json",
                                    "times, copies, the GPU, stacks and the series of each line"},
                           .sniff = sniff_scalene,
-                          .decode = json::decode_value<Profile>,
-                          .many = "lines"};
+                          .decode = json::decode_value<Profile>};
 
 }  // namespace snapdiff::formats

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "formats/text/pattern.hpp"
 #include "formats/text/report_log.hpp"
 
 namespace snapdiff::formats {
@@ -53,20 +54,13 @@ std::optional<LogLine> bfc_line(std::string_view line) {
 }
 
 std::optional<OutOfMemoryLine> out_of_memory(std::string_view body) {
-  constexpr std::string_view kAllocator = "Allocator (";
-  constexpr std::string_view kRanOut = ") ran out of memory trying to allocate ";
-  if (!has_prefix(body, kAllocator)) return std::nullopt;
-  const std::size_t end = body.find(kRanOut);
-  if (end == std::string_view::npos) return std::nullopt;
+  static const text::Pattern kRanOut(
+      R"(^Allocator \((.*?)\) ran out of memory trying to allocate (\S*?)\.*(?: .*?\(rounded to (\d+)\)| |$))");
   OutOfMemoryLine out;
-  out.allocator = body.substr(kAllocator.size(), end - kAllocator.size());
-  std::string_view rest = body.substr(end + kRanOut.size());
-  std::string_view size = rest.substr(0, rest.find(' '));
-  while (!size.empty() && size.back() == '.') size.remove_suffix(1);
-  out.asked = text::parse_size(size);
-  if (const auto rounded = text::behind(rest, "(rounded to ")) {
-    if (std::int64_t bytes = 0; text::reads(*rounded, "%)", bytes)) out.asked = text::Quantity{bytes, 0};
-  }
+  std::string_view size;
+  std::int64_t rounded = -1;
+  if (!has_prefix(body, "Allocator (") || !kRanOut.in(body, out.allocator, size, rounded)) return std::nullopt;
+  out.asked = rounded >= 0 ? text::Quantity{rounded, 0} : text::parse_size(size);
   return out;
 }
 
@@ -85,8 +79,7 @@ ChunkLine chunk_line(std::string_view body, Chunk& out) {
   } else if (!at.take("InUse") && !at.take("Chunk")) {
     return ChunkLine::none;
   }
-  at.skip_blanks();
-  if (!at.take("at ")) return ChunkLine::none;
+  if (!at.takes("~at ")) return ChunkLine::none;
   at.token();
   if (!at.take(" of size ")) return ChunkLine::none;
   if (!at.count(out.size)) return ChunkLine::unreadable;
@@ -100,8 +93,7 @@ ChunkLine chunk_line(std::string_view body, Chunk& out) {
 
 std::optional<SizeSummary> size_summary(std::string_view body) {
   SizeSummary out;
-  const bool fits = text::reads(trim(body), "% Chunks of size % totalling ", out.count, out.size);
-  return fits ? std::optional(out) : std::nullopt;
+  return text::given(text::reads(trim(body), "% Chunks of size % totalling ", out.count, out.size), out);
 }
 
 std::optional<StatLine> stat_line(std::string_view line) {
@@ -157,11 +149,8 @@ struct Dump {
 constexpr std::string_view kSumIs = "sum over the chunks is";
 
 class BfcLog final : public text::ReportLog {
- public:
-  BfcLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     const auto found = bfc_line(line);
     if (!found) {
@@ -342,8 +331,8 @@ bool is_of_dump(std::string_view line) {
 }  // namespace
 
 constexpr Format kTensorflowBfc =
-    text::log_format<BfcLog, is_of_dump>({"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out",
-                                          "*.log, *.txt", "addresses and order of chunks, bins, regions"},
-                                         "distinct stacks");
+    text::log_format<BfcLog, is_of_dump, "no dump: the input ends, expected chunks or statistics of bfc_allocator.cc">(
+        {"tensorflow-bfc", "what TensorFlow's BFC allocator logs when memory runs out", "*.log, *.txt",
+         "addresses and order of chunks, bins, regions"});
 
 }  // namespace snapdiff::formats

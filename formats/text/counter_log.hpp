@@ -6,9 +6,10 @@ namespace snapdiff::formats::text {
 
 /// A text whose moments are sets of counters. A counter that is met again begins the next moment.
 class CounterLog : public ReportLog {
- protected:
+ public:
   using ReportLog::ReportLog;
 
+ protected:
   /// Sets a counter in the open moment, which begins where there is none.
   void put(Counter counter) {
     if (counters_.contains(counter.name)) {
@@ -38,22 +39,27 @@ class CounterLog : public ReportLog {
     return found == counters_.end() ? std::nullopt : std::optional(found->second.value);
   }
 
-  /// A line that holds no counter: its time is the time of the next moment.
-  void note_time(std::string_view line) {
-    if (const std::optional<TimeStamp> time = find_time(line)) time_ = time->ns;
+  /// Whether this is a last line without an end, which is then left out: its number may be cut, or the line itself.
+  bool leaves_out_line() {
+    if (lines_.terminated()) return false;
+    if (is_open()) moment().lose("the last line has no end and was left out", lines_.line_offset());
+    return true;
   }
+  bool has_counter(std::string_view name) const { return counters_.contains(name); }
+  bool is_empty() const { return counters_.empty() && !has_rows(); }
 
-  /// Hands the open moment on, where it holds a counter.
+  /// Hands the open moment on, where it holds a counter or a row.
   void close() {
-    if (!counters_.empty()) {
+    if (!is_empty()) {
       is_closing_ = true;
       before_close();
       is_closing_ = false;
       SnapshotBuilder builder;
-      SnapshotFacts& facts = builder.facts() = std::move(*facts_);
+      SnapshotFacts& facts = builder.facts() = std::move(moment());
       facts.sampling = Sampling::exact;
-      if (!facts.taken_at_ns) facts.taken_at_ns = std::exchange(time_, std::nullopt);
+      if (!facts.taken_at_ns) facts.taken_at_ns = take_time();
       for (auto& [name, counter] : counters_) facts.counters.push_back(std::move(counter));
+      if (has_rows()) add_rows(builder);
       take_report(builder.finish());
     }
     counters_.clear();
@@ -63,11 +69,13 @@ class CounterLog : public ReportLog {
   void finish() override { close(); }
   /// The moment is whole: its sums can be checked. A counter set here that it has stays as it is.
   virtual void before_close() {}
+  /// Of a reader whose moments have rows, too: whether the open one has any; puts them into its snapshot.
+  virtual bool has_rows() const { return false; }
+  virtual void add_rows(SnapshotBuilder& /*builder*/) {}
 
  private:
   std::optional<SnapshotFacts> facts_;  // of the open moment
   std::map<std::string, Counter, std::less<>> counters_;
-  std::optional<std::int64_t> time_;
   bool is_closing_ = false;
 };
 

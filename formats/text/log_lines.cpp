@@ -59,6 +59,12 @@ std::string_view without_escapes(std::string_view line, std::string& scratch) {
   return scratch.append(line.substr(from));
 }
 
+bool is_text(std::string_view head, std::string_view controls) {
+  return !head.empty() && std::ranges::none_of(head, [controls](char c) {
+    return c == 0x7f || (c >= 0 && c < ' ' && controls.find(c) == std::string_view::npos);
+  });
+}
+
 std::string plain_head(std::string_view head) {
   if (is_binary(head)) return {};
   if (has_prefix(head, kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());

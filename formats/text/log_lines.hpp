@@ -48,6 +48,9 @@ class LogLines {
 /// `line` without escape sequences (ESC [ ... letter); `scratch` holds the text where there were any.
 std::string_view without_escapes(std::string_view line, std::string& scratch);
 
+/// Whether the first bytes of an input hold no control characters but `controls`; false without any byte.
+bool is_text(std::string_view head, std::string_view controls);
+
 /// The first bytes of an input as LogLines would show them, for detection.
 std::string plain_head(std::string_view head);
 

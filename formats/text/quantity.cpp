@@ -129,11 +129,8 @@ Measure measure_at(std::string_view text, std::size_t begin, std::size_t most_bl
 }
 
 std::optional<Quantity> parse_size(std::string_view text) {
-  Decimal number;
-  const std::size_t end = parse_decimal(text, 0, number);
-  if (end == 0) return std::nullopt;
-  const std::uint64_t unit = size_unit(trim(text.substr(end)), false);
-  return unit == 0 ? std::nullopt : scale(number, unit);
+  const Measure found = measure_at(text, 0);
+  return trim(text.substr(found.end)).empty() ? found.bytes() : std::nullopt;
 }
 
 }  // namespace snapdiff::formats::text

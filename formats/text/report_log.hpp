@@ -16,6 +16,8 @@ namespace snapdiff::formats::text {
 /// reads to out_. Throws Failure.
 class ReportLog {
  public:
+  /// `nothing` is the message for a log without a report.
+  ReportLog(Input& in, SnapshotSink& out, std::string_view nothing) : lines_(in), out_(out), nothing_(nothing) {}
   virtual ~ReportLog() = default;
 
   /// Reads the whole log; malformed where it has no report.
@@ -30,9 +32,6 @@ class ReportLog {
   }
 
  protected:
-  /// `nothing` is the message for a log without a report.
-  ReportLog(Input& in, SnapshotSink& out, std::string_view nothing) : lines_(in), out_(out), nothing_(nothing) {}
-
   virtual void handle(std::string_view line) = 0;
   /// The input ends: what becomes of a report that is open.
   virtual void finish() = 0;
@@ -55,6 +54,11 @@ class ReportLog {
   void lose(std::string_view what) {
     if (report_) report_->facts().lose(what, lines_.line_offset());
   }
+  /// A line between reports: its time is the time of the next one, take_time() hands it on once.
+  void note_time(std::string_view line) {
+    if (const std::optional<TimeStamp> time = find_time(line)) time_ = time->ns;
+  }
+  std::optional<std::int64_t> take_time() { return std::exchange(time_, std::nullopt); }
   void warn(std::string_view what) { report_->notes().add(Severity::warning, what, lines_.line_offset()); }
   /// Hands the open report on.
   void give_report() {
@@ -70,22 +74,29 @@ class ReportLog {
   /// Snapshots of one input; each takes about 2 KiB, so that a text of tiny reports stays below 128 MiB.
   static constexpr std::uint32_t kMaxReports = 1u << 16;
   std::uint32_t reports_ = 0;
+  std::optional<std::int64_t> time_;
   std::string_view nothing_;
 };
 
-/// decode() of a format whose reader is a ReportLog.
-template <class Log>
+/// A text as an argument of a template.
+template <std::size_t kBytes>
+struct Literal {
+  consteval Literal(const char (&given)[kBytes]) { std::copy_n(given, kBytes, text); }  // NOLINT(*-explicit-*)
+  char text[kBytes]{};
+};
+
+/// decode() of a format whose reader is a ReportLog; `nothing` is what its constructor gets.
+template <class Log, Literal nothing>
 void read_log(Input& in, SnapshotSink& out, const ReadRequest& /*request*/) {
-  Log(in, out).run();
+  Log(in, out, nothing.text).run();
 }
 
 /// A format whose reader is a ReportLog. It is certain where one of the first lines is what is looked for: is(line).
-template <class Log, auto is>
-constexpr Format log_format(const FormatInfo& info, std::string_view many) {
+template <class Log, auto is, Literal nothing>
+constexpr Format log_format(const FormatInfo& info) {
   return {.info = info,
           .sniff = [](std::string_view head) { return certain_if(any_line_of(head, is)); },
-          .decode = read_log<Log>,
-          .many = many};
+          .decode = read_log<Log, nothing>};
 }
 
 }  // namespace snapdiff::formats::text

@@ -197,6 +197,12 @@ bool reads(std::string_view text, std::string_view form, Fields&&... fields) {
   return Cursor(text).takes(form, fields...);
 }
 
+/// `found` where what read it succeeded.
+template <class Found>
+std::optional<Found> given(bool fits, const Found& found) {
+  return fits ? std::optional(found) : std::nullopt;
+}
+
 /// The text after the first `words` of `line`; nothing where it does not hold them.
 constexpr std::optional<std::string_view> behind(std::string_view line, std::string_view words) {
   const std::size_t found = line.find(words);
@@ -219,7 +225,7 @@ inline std::optional<std::int64_t> number_of(std::string_view line, std::string_
 /// "18552:" alone on a line, which jcmd writes in front of each report.
 inline std::optional<std::int64_t> pid_line(std::string_view line) {
   std::int64_t pid = 0;
-  return reads(line, "~%:$", pid) ? std::optional(pid) : std::nullopt;
+  return given(reads(line, "~%:$", pid), pid);
 }
 
 /// The `kCount` words of a text, which has a blank behind each of them.

@@ -290,7 +290,6 @@ constexpr Format kTracemallocText{
     .info = {"tracemalloc-text", "printed statistics of Python's tracemalloc, also compare_to() and display_top",
              "*.txt, *.log", "averages, source lines, all other text"},
     .sniff = sniff_text,
-    .decode = decode_lists,
-    .many = "distinct stacks"};
+    .decode = decode_lists};
 
 }  // namespace snapdiff::formats

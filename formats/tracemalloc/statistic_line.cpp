@@ -1,7 +1,7 @@
 #include "formats/tracemalloc/statistic_line.hpp"
 
+#include "formats/text/pattern.hpp"
 #include "formats/text/printed_frame.hpp"
-#include "formats/text/scan.hpp"
 
 namespace snapdiff::formats::tracemalloc {
 namespace {
@@ -82,11 +82,6 @@ std::string_view without_log_prefix(std::string_view text) {
   return text;
 }
 
-std::string_view trimmed_right(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 /// What follows "FILE:LINE: size=".
 bool read_values(std::string_view text, StatisticLine& out) {
   Cursor in(text);
@@ -143,19 +138,15 @@ StatisticLine blocks(std::string_view text) {
 }
 
 StatisticLine frame(std::string_view text) {
-  constexpr std::string_view kFile = "File \"";
-  constexpr std::string_view kLine = "\", line ";
+  static const Pattern kFrame(R"re(^(?:.*?[ \t])??File "(.*)", line (.*)$)re");
   StatisticLine out;
-  const std::size_t file = text.find(kFile);
-  const std::size_t line = text.rfind(kLine);
-  if (file == std::string_view::npos || line == std::string_view::npos || line < file + kFile.size()) return out;
-  if (file > 0 && text[file - 1] != ' ' && text[file - 1] != '\t') return out;
-  const std::optional<std::int64_t> number = whole_number(text.substr(line + kLine.size()));
-  out.file = text.substr(file + kFile.size(), line - file - kFile.size());
-  out.kind = LineKind::damaged;
-  if (!number || *number > std::numeric_limits<std::int32_t>::max()) return out;
-  out.line = static_cast<std::int32_t>(*number);
-  out.kind = LineKind::frame;
+  std::string_view line;
+  if (behind(text, "File \"") && kFrame.in(text, out.file, line)) {
+    const std::optional<std::int64_t> number = whole_number(line);
+    const bool fits = number && *number <= std::numeric_limits<std::int32_t>::max();
+    out.line = fits ? static_cast<std::int32_t>(*number) : 0;
+    out.kind = fits ? LineKind::frame : LineKind::damaged;
+  }
   return out;
 }
 
@@ -244,7 +235,7 @@ StatisticLine take_shown(std::string_view& text, std::vector<StatisticLine>& fra
 }
 
 StatisticLine parse_line(std::string_view text) {
-  text = trimmed_right(text);
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
   if (StatisticLine found = statistic(text); found.kind != LineKind::other) return found;
   if (StatisticLine found = blocks(text); found.kind != LineKind::other) return found;
   if (StatisticLine found = frame(text); found.kind != LineKind::other) return found;

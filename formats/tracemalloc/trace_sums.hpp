@@ -20,17 +20,15 @@ class TraceSums {
   /// A frame; `text` is the caller's number of the file name, `file` that name.
   std::uint32_t frame(std::uint32_t text, std::string_view file, std::int32_t line) {
     const std::uint64_t hash = hash_of(text, static_cast<std::uint32_t>(line));
-    const std::uint32_t known = frame_index_.find(
-        hash, [&](std::uint32_t row) { return frames_[row].text == text && frames_[row].line == line; });
-    if (known != HashIndex::kAbsent) return known;
+    const auto [row, is_new] = frame_index_.intern(
+        hash, frames_.size(), [&](std::uint32_t r) { return frames_[r].text == text && frames_[r].line == line; });
+    if (!is_new) return row;
     Frame frame;
     frame.text = text;
     frame.line = line;
     frame.unknown = line == 0 && file == kUnknownFile;
     frame.id = place_frame(builder_, file, line);
-    const auto row = static_cast<std::uint32_t>(frames_.size());
     frames_.push_back(frame);
-    frame_index_.insert(hash, row);
     return row;
   }
 
@@ -39,16 +37,14 @@ class TraceSums {
     std::uint64_t hash = frames.size();
     for (const std::uint32_t frame : frames) hash = (hash ^ frame) * 0xd1342543de82ef95ULL ^ hash >> 32;
     hash = mix64(hash);
-    const std::uint32_t known = traceback_index_.find(hash, [&](std::uint32_t row) {
-      const auto other = frames_of(row);
+    const auto [row, is_new] = traceback_index_.intern(hash, traceback_count(), [&](std::uint32_t r) {
+      const auto other = frames_of(r);
       return std::equal(frames.begin(), frames.end(), other.begin(), other.end());
     });
-    if (known != HashIndex::kAbsent) return known;
-    const auto row = static_cast<std::uint32_t>(traceback_count());
+    if (!is_new) return row;
     frame_of_.insert(frame_of_.end(), frames.begin(), frames.end());
     begin_.push_back(frame_of_.size());
     tracebacks_.push_back({.depth = static_cast<std::uint32_t>(frames.size())});
-    traceback_index_.insert(hash, row);
     return row;
   }
 
@@ -59,14 +55,10 @@ class TraceSums {
   std::uint32_t row(std::uint32_t traceback, std::int64_t domain, bool cut) {
     const std::uint64_t hash =
         hash_of(std::uint64_t{traceback} << 1 | (cut ? 1U : 0U), static_cast<std::uint64_t>(domain));
-    std::uint32_t row = row_index_.find(hash, [&](std::uint32_t r) {
+    const auto [row, is_new] = row_index_.intern(hash, rows_.size(), [&](std::uint32_t r) {
       return rows_[r].traceback == traceback && rows_[r].domain == domain && rows_[r].cut == cut;
     });
-    if (row == HashIndex::kAbsent) {
-      row = static_cast<std::uint32_t>(rows_.size());
-      rows_.push_back({.traceback = traceback, .cut = cut, .domain = domain});
-      row_index_.insert(hash, row);
-    }
+    if (is_new) rows_.push_back({.traceback = traceback, .cut = cut, .domain = domain});
     return row;
   }
 

@@ -48,21 +48,6 @@ void append_value(const std::vector<JsonValue>& values, std::uint32_t row, std::
   close_what_ended(end);
 }
 
-struct Member {
-  const JsonValue* value = nullptr;
-};
-
-/// The member of the object under `key` that has this name; of several the last.
-Member member_of(const Fields& fields, Key key, std::string_view name) {
-  Member found;
-  if (!fields.has(key) || fields.at(key).kind != JsonKind::object) return found;
-  const std::vector<JsonValue>& values = fields.values();
-  for (std::uint32_t row = fields.row(key) + 1; row < fields.at(key).end; row = values[row].end) {
-    if (values[row].key == name) found.value = values[row].kind == JsonKind::null ? nullptr : &values[row];
-  }
-  return found;
-}
-
 /// A text that each snapshot gets a copy of.
 std::string_view cut(std::string_view text, RunHeader& header) {
   if (text.size() <= kMostAttributeBytes) return text;
@@ -71,24 +56,14 @@ std::string_view cut(std::string_view text, RunHeader& header) {
 }
 
 void take_process(const Fields& fields, RunHeader& header) {
-  if (!fields.has("process"_key)) return;
-  if (fields.at("process"_key).kind != JsonKind::object) fields.wrong("process"_key, "an object");
-  const auto fail = [](const char* name, const JsonValue& value, const char* expected) {
-    fail_line(Rule::line, std::string("header: process.") + name + " is not what is expected",
-              "found " + shown(value) + ", expected " + expected);
+  const auto text = [&](std::string_view name) -> std::string_view {
+    const JsonValue* const value = fields.member("process"_key, name);
+    if (value != nullptr && value->kind != JsonKind::text) fields.wrong_member("process"_key, name, *value, "a text");
+    return value == nullptr ? std::string_view() : cut(value->text, header);
   };
-  if (const Member pid = member_of(fields, "process"_key, "pid"); pid.value != nullptr) {
-    header.pid = integer_of(*pid.value);
-    if (!header.pid || *header.pid < 0) fail("pid", *pid.value, "an integer from 0");
-  }
-  if (const Member host = member_of(fields, "process"_key, "host"); host.value != nullptr) {
-    if (host.value->kind != JsonKind::text) fail("host", *host.value, "a text");
-    header.host = cut(host.value->text, header);
-  }
-  if (const Member command = member_of(fields, "process"_key, "cmdline"); command.value != nullptr) {
-    if (command.value->kind != JsonKind::text) fail("cmdline", *command.value, "a text");
-    header.command_line = cut(command.value->text, header);
-  }
+  header.pid = fields.natural_member("process"_key, "pid");
+  header.host = text("host");
+  header.command_line = text("cmdline");
 }
 
 void check_format_and_version(const Fields& fields) {
@@ -156,8 +131,10 @@ RunHeader parse_header(const Fields& fields) {
     header.estimated = kind == "estimated";
     header.comments.push_back("bytes_kind: " + std::string(kind));
   }
-  if (const Member stable = member_of(fields, "attrs"_key, "stable_ids"); stable.value != nullptr)
-    header.stable_ids = stable.value->kind == JsonKind::boolean && stable.value->truth;
+  if (fields.has("attrs"_key) && fields.at("attrs"_key).kind == JsonKind::object) {
+    const JsonValue* const stable = fields.member("attrs"_key, "stable_ids");
+    header.stable_ids = stable != nullptr && stable->kind == JsonKind::boolean && stable->truth;
+  }
   return header;
 }
 

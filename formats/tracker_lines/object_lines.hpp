@@ -161,20 +161,17 @@ class ObjectLines {
     } else {
       fields.wrong(key, "a text or an integer");
     }
-    const std::uint64_t place = keyed_hash(hash);
-    const std::uint32_t row = slots_.find(place, [&](std::uint32_t r) {
+    const auto [row, is_new] = slots_.intern(keyed_hash(hash), key_low_.size(), [&](std::uint32_t r) {
       return key_low_[r] == hash.low && (key_high_.empty() ? kNumberKey : key_high_[r]) == hash.high;
     });
-    if (row != HashIndex::kAbsent) return row;
-    if (key_low_.size() == kMostSlots) fail_line(Rule::graph, "more objects than 32 bits count");
-    const auto made = static_cast<std::uint32_t>(key_low_.size());
-    slots_.insert(place, made);
+    if (!is_new) return row;
+    if (key_low_.size() == kMostSlots) fail(ErrorCode::limit, "more objects than 32 bits count");
     if (key_high_.empty() && hash.high != kNumberKey) key_high_.assign(key_low_.size(), kNumberKey);
     if (!key_high_.empty() || hash.high != kNumberKey) key_high_.push_back(hash.high);
     key_low_.push_back(hash.low);
     type_.push_back(kUndefined);
     bytes_.push_back(static_cast<std::int64_t>(line));
-    return made;
+    return row;
   }
 
   std::uint32_t type_row(std::string_view name) {

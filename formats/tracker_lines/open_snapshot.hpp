@@ -27,22 +27,6 @@ inline std::optional<std::int64_t> parse_time(const Fields& fields) {
   return time;
 }
 
-/// `bytes` or `count` of totals{}.
-inline std::optional<std::int64_t> stated_total(const Fields& fields, std::string_view name) {
-  if (!fields.has("totals"_key)) return std::nullopt;
-  if (fields.at("totals"_key).kind != JsonKind::object) fields.wrong("totals"_key, "an object");
-  const std::vector<JsonValue>& values = fields.values();
-  std::optional<std::int64_t> total;
-  for (std::uint32_t row = fields.row("totals"_key) + 1; row < fields.at("totals"_key).end; row = values[row].end) {
-    if (values[row].key != name || values[row].kind == JsonKind::null) continue;
-    total = integer_of(values[row]);
-    if (!total || *total < 0)
-      fail_line(Rule::line, "snapshot: totals." + std::string(name) + " is not what is expected",
-                "found " + shown(values[row]) + ", expected an integer from 0 to 2^63-1");
-  }
-  return total;
-}
-
 /// A counter's value: whole, or rounded and then `rounded`.
 inline std::int64_t counter_value(const Fields& fields, bool& rounded) {
   fields.require("value"_key);
@@ -71,8 +55,8 @@ class OpenSnapshot {
         line_(journal.line()),
         seq_(fields.integer("seq"_key)),
         time_ns_(parse_time(fields)),
-        stated_bytes_(stated_total(fields, "bytes")),
-        stated_count_(stated_total(fields, "count")) {
+        stated_bytes_(fields.natural_member("totals"_key, "bytes")),
+        stated_count_(fields.natural_member("totals"_key, "count")) {
     SnapshotFacts& facts = facts_;
     facts.format_detail = "version " + std::to_string(kVersion);
     facts.producer = header.producer;

@@ -24,13 +24,10 @@ class RowTable {
       if (is_as_before(stack, labels)) return append(stack, labels, bytes.value_or(0), count.value_or(0), unknown);
       make_index();
     }
-    const std::uint64_t hash = hash_of(stack, labels);
-    const std::uint32_t row =
-        rows_.find(hash, [&](std::uint32_t r) { return stack_[r] == stack && labels_[r] == labels; });
-    if (row == HashIndex::kAbsent) {
-      rows_.insert(hash, static_cast<std::uint32_t>(stack_.size()));
-      return append(stack, labels, bytes.value_or(0), count.value_or(0), unknown);
-    }
+    const auto [row, is_new] = rows_.intern(hash_of(stack, labels), stack_.size(), [&](std::uint32_t r) {
+      return stack_[r] == stack && labels_[r] == labels;
+    });
+    if (is_new) return append(stack, labels, bytes.value_or(0), count.value_or(0), unknown);
     add_to(bytes_[row], bytes.value_or(0), "sum over the rows of one key is");
     add_to(count_[row], count.value_or(0), "sum over the rows of one key is");
     unknown_[row] |= unknown;

@@ -2,6 +2,7 @@
 
 #include "analyzer/base/snapshot_builder.hpp"
 #include "formats/input/number_rows.hpp"
+#include "formats/text/printed_frame.hpp"
 #include "formats/tracker_lines/typed_fields.hpp"
 
 namespace snapdiff::formats::tracker_lines {
@@ -41,14 +42,12 @@ struct InlineFrame {
 inline InlineFrame parse_inline_frame(std::string_view text) {
   const InlineFrame bare{text, {}, 0};
   if (text.empty() || text.back() != ')') return bare;
-  const std::size_t colon = text.rfind(':');
   const std::size_t open = text.rfind(" (");
-  if (colon == std::string_view::npos || open == std::string_view::npos || open == 0 || colon < open + 3) return bare;
-  const char* const end = text.data() + text.size() - 1;
-  std::int32_t line = 0;
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, line);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || line < 0) return bare;
-  return {text.substr(0, open), text.substr(open + 2, colon - open - 2), line};
+  if (open == std::string_view::npos || open == 0) return bare;
+  std::string_view file = text.substr(open + 2, text.size() - open - 3);
+  std::int64_t line = 0;
+  if (!text::take_line_number(file, line) || line > std::numeric_limits<std::int32_t>::max()) return bare;
+  return {text.substr(0, open), file, static_cast<std::int32_t>(line)};
 }
 
 /// What the snapshots of a run (the lines from one header to the next) share: their dictionary, and the ids of the
@@ -123,21 +122,13 @@ class RunTables {
 
   /// Stack and labels of rows that are keyed by a type alone.
   StackId type_stack(StringId type) {
-    const std::size_t row = index_of(type);
-    if (row >= type_stacks_.size()) type_stacks_.resize(row + 1, kUnset);
-    if (type_stacks_[row] == kUnset) {
+    return StackId{once(type_stacks_, type, [&] {
       const FrameId frame = builder_->frame({.function = builder_->function(type, StringId{}, StringId{}, 0)});
-      type_stacks_[row] = static_cast<std::uint32_t>(builder_->stack(std::span(&frame, 1)));
-    }
-    return StackId{type_stacks_[row]};
+      return builder_->stack(std::span(&frame, 1));
+    })};
   }
-
   LabelSetId type_labels(StringId type) {
-    const std::size_t row = index_of(type);
-    if (row >= type_labels_.size()) type_labels_.resize(row + 1, kUnset);
-    if (type_labels_[row] == kUnset)
-      type_labels_[row] = static_cast<std::uint32_t>(builder_->labels({{builder_->string("type"), type}}));
-    return LabelSetId{type_labels_[row]};
+    return LabelSetId{once(type_labels_, type, [&] { return builder_->labels({{builder_->string("type"), type}}); })};
   }
 
   /// Keys of the rows of the snapshot before, RowTable::keys(): of live lines, and of nodes.
@@ -153,6 +144,15 @@ class RunTables {
     return made->dictionary;
   }
 
+  /// The number that `made` has by text, which make() gives the first time.
+  template <class Make>
+  static std::uint32_t once(std::vector<std::uint32_t>& made, StringId text, Make make) {
+    const std::size_t row = index_of(text);
+    if (row >= made.size()) made.resize(row + 1, kUnset);
+    if (made[row] == kUnset) made[row] = static_cast<std::uint32_t>(make());
+    return made[row];
+  }
+
   struct Frame {
     StringId file{};
     FrameSpec spec;
@@ -163,15 +163,14 @@ class RunTables {
   }
 
   FrameId inline_frame(std::string_view text) {
-    const std::uint64_t hash = keyed_hash(text);
-    const std::uint32_t row = inline_rows_.find(
-        hash, [&](std::uint32_t r) { return builder_->dictionary().strings[inline_texts_[r]] == text; });
-    if (row != HashIndex::kAbsent) return inline_frames_[row];
+    const auto [row, is_new] = inline_rows_.intern(keyed_hash(text), inline_frames_.size(), [&](std::uint32_t r) {
+      return builder_->dictionary().strings[inline_texts_[r]] == text;
+    });
+    if (!is_new) return inline_frames_[row];
     const InlineFrame parts = parse_inline_frame(text);
     const FrameId id = builder_->frame(
         {.function = builder_->function(builder_->string(parts.function), StringId{}, builder_->string(parts.file), 0),
          .line = parts.line});
-    inline_rows_.insert(hash, static_cast<std::uint32_t>(inline_frames_.size()));
     inline_texts_.push_back(builder_->string(text));
     inline_frames_.push_back(id);
     return id;

@@ -203,6 +203,30 @@ class Fields {
               "found " + shown(at(key)) + ", expected " + expected);
   }
 
+  /// The member of the object under `key` that has this name; of several the last. Null where there is none, and where
+  /// it is null.
+  const JsonValue* member(Key key, std::string_view name) const {
+    if (!has(key)) return nullptr;
+    if (at(key).kind != JsonKind::object) wrong(key, "an object");
+    const JsonValue* found = nullptr;
+    for (std::uint32_t row = this->row(key) + 1; row < at(key).end; row = (*values_)[row].end) {
+      const JsonValue& value = (*values_)[row];
+      if (value.key == name) found = value.kind == JsonKind::null ? nullptr : &value;
+    }
+    return found;
+  }
+  std::optional<std::int64_t> natural_member(Key key, std::string_view name) const {
+    const JsonValue* const found = member(key, name);
+    if (found == nullptr) return std::nullopt;
+    const std::optional<std::int64_t> number = integer_of(*found);
+    if (!number || *number < 0) wrong_member(key, name, *found, "an integer from 0 to 2^63-1");
+    return number;
+  }
+  [[noreturn]] void wrong_member(Key key, std::string_view name, const JsonValue& found, const char* expected) const {
+    fail_line(Rule::line, name_of(kind_, key).append(".").append(name) + " is not what is expected",
+              "found " + shown(found) + ", expected " + expected);
+  }
+
   /// Name and value of the members of the object under `key`, names in the order of the line; of equal names the last
   /// (`repeated` is then set). Only texts are taken.
   struct Tag {

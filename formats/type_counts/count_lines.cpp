@@ -72,18 +72,14 @@ std::optional<CountLine> count_line_of(std::string_view line) {
 }
 
 class CountLog final : public ReportLog {
- public:
-  CountLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no counts: the input ends, expected a Counter of types or ObjectSpace.count_objects") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
-    const auto time = find_time(line);
     const auto counts = count_line_of(line);
-    if (time) time_ = time->ns;
+    note_time(line);
     if (!counts) return;
     SnapshotFacts& facts = open_report(counts->of_ruby ? "ruby" : "python");
-    facts.taken_at_ns = std::exchange(time_, std::nullopt);
+    facts.taken_at_ns = take_time();
     facts.complete = !counts->first_only;
     report_->add_column({"inuse_objects", "count"});
     std::optional<std::int64_t> slots;
@@ -106,15 +102,14 @@ class CountLog final : public ReportLog {
     give_report();
   }
   void finish() override {}
-
-  std::optional<std::int64_t> time_;
 };
 
 }  // namespace
 
-constexpr Format kCountLines = log_format<CountLog, count_line_of>(
-    {"object-counts", "counts of objects: a Python Counter of types, ObjectSpace.count_objects of Ruby", "*.txt, *.log",
-     "everything else on the lines"},
-    "distinct stacks");
+constexpr Format kCountLines =
+    log_format<CountLog, count_line_of,
+               "no counts: the input ends, expected a Counter of types or ObjectSpace.count_objects">(
+        {"object-counts", "counts of objects: a Python Counter of types, ObjectSpace.count_objects of Ruby",
+         "*.txt, *.log", "everything else on the lines"});
 
 }  // namespace snapdiff::formats

@@ -10,19 +10,14 @@ using namespace text;
 /// digit is left out; nothing where there are letters.
 std::optional<std::int64_t> grouped(std::string_view text) {
   if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) return std::nullopt;
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  std::uint64_t value = 0;
+  std::string digits;
   for (const char c : text) {
-    if (!is_digit(c)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (c != ',' && c != '.' && c != '\'' && c != ' ' && byte < 0x80) return std::nullopt;
-      continue;
-    }
-    const auto digit = static_cast<std::uint64_t>(c - '0');
-    if (value > (kMost - digit) / 10) return std::nullopt;
-    value = value * 10 + digit;
+    const bool parts =
+        static_cast<unsigned char>(c) >= 0x80 || std::string_view(",.' ").find(c) != std::string_view::npos;
+    if (!is_digit(c) && !parts) return std::nullopt;
+    if (is_digit(c)) digits += c;
   }
-  return static_cast<std::int64_t>(value);
+  return whole_number(digits);
 }
 
 /// Up to the next two blanks; what is after them stays in `text`.
@@ -57,12 +52,8 @@ struct TypeRow {
 };
 
 class DotnetLog final : public ReportLog {
- public:
-  DotnetLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out,
-                  "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat") {}
+  using ReportLog::ReportLog;
 
- private:
   void finish() override { close_open(); }
   enum class Open : std::uint8_t { none, report, dumpheap };
 
@@ -84,11 +75,12 @@ class DotnetLog final : public ReportLog {
   void begin(Open kind) {
     close_open();
     open_ = kind;
+    open_report(".NET", kind == Open::report ? "dotnet-gcdump report" : "dumpheap -stat");
   }
 
   void skip_line() {
-    partial_ = true;
-    notes_.add(Severity::data_loss, "lines inside a list that are no rows, left out", lines_.line_offset());
+    report_->facts().complete = false;
+    lose("lines inside a list that are no rows, left out");
   }
 
   /// "00007f6c1dc021c8     1749        95696 System.SByte[]"
@@ -157,21 +149,13 @@ class DotnetLog final : public ReportLog {
     if (open_ == Open::report) close_report();
     open_ = Open::none;
     rows_.clear();
-    truncated_ = partial_ = false;
+    truncated_ = false;
     total_count_ = total_bytes_ = std::nullopt;
   }
 
-  SnapshotFacts& begin_snapshot(SnapshotBuilder& builder, std::string_view detail) {
-    SnapshotFacts& facts = exact_facts(builder, ".NET", detail);
-    facts.partial = partial_;
-    facts.complete = !partial_;
-    facts.notes.add_all(std::exchange(notes_, {}));
-    return facts;
-  }
-
   void close_dumpheap() {
-    SnapshotBuilder builder;
-    SnapshotFacts& facts = begin_snapshot(builder, "dumpheap -stat");
+    SnapshotBuilder& builder = *report_;
+    SnapshotFacts& facts = builder.facts();
     builder.add_heap_columns();
     std::int64_t count = 0, bytes = 0, free_count = 0, free_bytes = 0;
     for (const TypeRow& row : rows_) {
@@ -199,7 +183,7 @@ class DotnetLog final : public ReportLog {
       builder.notes().add(Severity::warning, "the types add up to more than the Total line says");
     }
     if (truncated_) facts.complete = false;
-    out_.take(builder.finish());
+    give_report();
   }
 
   /// What the column "Object Bytes" holds: of one object or of all of the type, as the total shows.
@@ -219,8 +203,8 @@ class DotnetLog final : public ReportLog {
   }
 
   void close_report() {
-    SnapshotBuilder builder;
-    SnapshotFacts& facts = begin_snapshot(builder, "dotnet-gcdump report");
+    SnapshotBuilder& builder = *report_;
+    SnapshotFacts& facts = builder.facts();
     const Bytes meaning = meaning_of_bytes();
     builder.add_column({"inuse_objects", "count"});
     if (meaning != Bytes::unknown) builder.add_column({"inuse_space", "bytes"});
@@ -243,16 +227,14 @@ class DotnetLog final : public ReportLog {
     if (heap_objects_) facts.counters.push_back({"gc_heap_objects", *heap_objects_, "count", false, 0});
     if (references_) facts.counters.push_back({"references", *references_, "count", false, 0});
     heap_bytes_ = heap_objects_ = references_ = std::nullopt;
-    out_.take(builder.finish());
+    give_report();
   }
 
   Open open_ = Open::none;
   std::vector<TypeRow> rows_;  // of the open list
   bool truncated_ = false;
-  bool partial_ = false;
   std::optional<std::int64_t> total_count_, total_bytes_;
   std::optional<std::int64_t> heap_bytes_, heap_objects_, references_;
-  Notes notes_;
 };
 
 bool begins_list(std::string_view line) {
@@ -261,9 +243,10 @@ bool begins_list(std::string_view line) {
 
 }  // namespace
 
-constexpr Format kDotnetHeap = log_format<DotnetLog, begins_list>(
-    {"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
-     "method tables, which differ from run to run; free gaps, which are counters"},
-    "distinct stacks");
+constexpr Format kDotnetHeap =
+    log_format<DotnetLog, begins_list,
+               "no types: the input ends, expected the heading of dotnet-gcdump report or of dumpheap -stat">(
+        {"dotnet-heap", "types on the .NET heap: dotnet-gcdump report, dumpheap -stat", "*.txt",
+         "method tables, which differ from run to run; free gaps, which are counters"});
 
 }  // namespace snapdiff::formats

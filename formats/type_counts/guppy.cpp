@@ -18,8 +18,7 @@ struct PartitionRow {
 /// "Partition of a set of 7756 objects. Total size = 634368 bytes."
 std::optional<PartitionSum> partition_of(std::string_view line) {
   PartitionSum out;
-  const bool fits = reads(line, "Partition of a set of % objects?. Total size = % bytes.", out.count, out.bytes);
-  return fits ? std::optional(out) : std::nullopt;
+  return given(reads(line, "Partition of a set of % objects?. Total size = % bytes.", out.count, out.bytes), out);
 }
 
 /// " Index  Count   %     Size   % Cumulative  % Kind (class / dict of class)": what the rows are kinds of.
@@ -51,11 +50,8 @@ std::optional<PartitionRow> dumped_row(std::string_view line) {
 }
 
 class GuppyLog final : public ReportLog {
- public:
-  GuppyLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no partition: the input ends, expected \"Partition of a set of N objects\" or a dump") {}
+  using ReportLog::ReportLog;
 
- private:
   void handle(std::string_view line) override {
     if (!lines_.terminated() && report_) {
       // A row is cut, or the line that follows the last one.
@@ -119,8 +115,7 @@ class GuppyLog final : public ReportLog {
     }
     if (is_cut_ || !has_end_)
       report_->facts().lose("the input ends inside the list", is_cut_.value_or(lines_.offset()));
-    out_.take(report_->finish());
-    report_.reset();
+    give_report();
   }
 
   void finish() override { close(); }
@@ -137,10 +132,11 @@ Match sniff_guppy(std::string_view head) {
 
 }  // namespace
 
-constexpr Format kGuppy{.info = {"guppy", "types on the heap of Python: guppy's hpy().heap(), printed or dumped (.hpy)",
-                                 "*.hpy, *.txt", "percentages; the rows that are not printed, which are one"},
-                        .sniff = sniff_guppy,
-                        .decode = read_log<GuppyLog>,
-                        .many = "distinct types"};
+constexpr Format kGuppy{
+    .info = {"guppy", "types on the heap of Python: guppy's hpy().heap(), printed or dumped (.hpy)", "*.hpy, *.txt",
+             "percentages; the rows that are not printed, which are one"},
+    .sniff = sniff_guppy,
+    .decode =
+        read_log<GuppyLog, "no partition: the input ends, expected \"Partition of a set of N objects\" or a dump">};
 
 }  // namespace snapdiff::formats

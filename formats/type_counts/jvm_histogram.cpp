@@ -69,11 +69,8 @@ std::string without_address(std::string_view name) {
 }
 
 class HistogramLog final : public ReportLog {
- public:
-  HistogramLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no histogram: the input ends, expected a heading with #instances, #bytes and class name") {}
+  using ReportLog::ReportLog;
 
- private:
   void finish() override { close_without_total(); }
   void handle(std::string_view line) override {
     line = behind_log_prefix(line);
@@ -129,19 +126,14 @@ class HistogramLog final : public ReportLog {
       const Row rest{total.instances - sum_.instances, total.bytes - sum_.bytes, {}};
       add_row({report_->pseudo_stack(kBelowThreshold), LabelSetId{}}, rest);
     }
-    take();
+    give_report();
   }
 
   void close_without_total() {
     if (!report_) return;
     report_->facts().complete = false;
     report_->notes().add(Severity::warning, "no Total line: classes are missing", lines_.offset());
-    take();
-  }
-
-  void take() {
-    out_.take(report_->finish());
-    report_.reset();
+    give_report();
   }
 
   Row sum_;
@@ -150,9 +142,10 @@ class HistogramLog final : public ReportLog {
 
 }  // namespace
 
-constexpr Format kJvmHistogram = log_format<HistogramLog, is_heading>(
-    {"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram", "*.txt, *.log",
-     "versions of modules; which of several class loaders"},
-    "distinct stacks");
+constexpr Format kJvmHistogram =
+    log_format<HistogramLog, is_heading,
+               "no histogram: the input ends, expected a heading with #instances, #bytes and class name">(
+        {"jvm-histogram", "class histogram of the JVM: jmap -histo, jcmd GC.class_histogram", "*.txt, *.log",
+         "versions of modules; which of several class loaders"});
 
 }  // namespace snapdiff::formats

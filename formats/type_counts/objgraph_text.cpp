@@ -43,11 +43,8 @@ std::optional<Entry> entry_of(std::string_view line) {
 }
 
 class ObjgraphLog final : public ReportLog {
- public:
-  ObjgraphLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no list: the input ends, expected lines of a type's name and a count") {}
+  using ReportLog::ReportLog;
 
- private:
   struct Row {
     std::string name;
     std::int64_t count = 0, increase = 0;
@@ -138,8 +135,7 @@ class ObjgraphLog final : public ReportLog {
 
   void take(const List& list) {
     if (list.cut) report_->facts().lose("the last line has no end: its number may be cut", *list.cut);
-    out_.take(report_->finish());
-    report_.reset();
+    give_report();
   }
 
   /// Of lists times types, in memory one list at a time: 4096 lists of 1000 types.
@@ -183,7 +179,6 @@ constexpr Format kObjgraphText{
     .info = {"objgraph-text", "counts of Python objects: objgraph's show_growth, show_most_common_types",
              "*.txt, *.log", "the increase, which is against the peak so far"},
     .sniff = sniff_objgraph,
-    .decode = read_log<ObjgraphLog>,
-    .many = "distinct stacks"};
+    .decode = read_log<ObjgraphLog, "no list: the input ends, expected lines of a type's name and a count">};
 
 }  // namespace snapdiff::formats

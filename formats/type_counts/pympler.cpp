@@ -38,11 +38,8 @@ std::optional<SummaryRow> summary_row(std::string_view line) {
 }
 
 class PymplerLog final : public text::ReportLog {
- public:
-  PymplerLog(Input& in, SnapshotSink& out)
-      : ReportLog(in, out, "no summary: the input ends, expected \"types | # objects | total size\"") {}
+  using ReportLog::ReportLog;
 
- private:
   struct List {
     std::vector<SummaryRow> rows;
     std::optional<std::uint64_t> cut;
@@ -113,9 +110,9 @@ class PymplerLog final : public text::ReportLog {
 
 }  // namespace
 
-constexpr Format kPympler = text::log_format<PymplerLog, is_summary_heading>(
+constexpr Format kPympler = text::log_format<PymplerLog, is_summary_heading,
+                                             "no summary: the input ends, expected \"types | # objects | total size\"">(
     {"pympler", "types on the heap of Python: pympler's summaries, and SummaryTracker's differences", "*.txt, *.log",
-     "types beyond the rows that are printed, and how much they are"},
-    "distinct types");
+     "types beyond the rows that are printed, and how much they are"});
 
 }  // namespace snapdiff::formats

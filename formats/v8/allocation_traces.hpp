@@ -26,13 +26,9 @@ class AllocationTraces {
   void add(std::uint32_t kind, std::uint64_t trace, std::int64_t bytes) {
     if (trace == 0) return;
     const std::uint64_t hash = mix64(trace ^ mix64(kind));
-    std::uint32_t row =
-        index_.find(hash, [&](std::uint32_t r) { return sums_[r].kind == kind && sums_[r].trace == trace; });
-    if (row == HashIndex::kAbsent) {
-      row = static_cast<std::uint32_t>(sums_.size());
-      sums_.push_back({kind, trace, 0, 0});
-      index_.insert(hash, row);
-    }
+    const auto [row, is_new] = index_.intern(
+        hash, sums_.size(), [&](std::uint32_t r) { return sums_[r].kind == kind && sums_[r].trace == trace; });
+    if (is_new) sums_.push_back({kind, trace, 0, 0});
     ++sums_[row].count;
     sums_[row].bytes += bytes;  // a part of a sum that fits
   }

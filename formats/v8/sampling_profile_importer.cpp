@@ -155,7 +155,6 @@ constexpr Format kV8HeapProfile{
     .info = {"v8-heapprofile", "sampled allocations of V8 (node --heap-prof, DevTools): what is live, by stack",
              "*.heapprofile", "single samples, ids of scripts and nodes; lines are those where a function begins"},
     .sniff = sniff_profile,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, ProfileReader(in).read()); },
-    .many = "distinct stacks"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { give(out, ProfileReader(in).read()); }};
 
 }  // namespace snapdiff::formats

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <tuple>
 
 #include "formats/input/graph_parts.hpp"
 #include "formats/input/type_row.hpp"
@@ -10,10 +11,6 @@ namespace snapdiff::formats::v8 {
 constexpr std::array<std::string_view, 10> kUnnamed = {
     "hidden",       "array", "string", "code", "regexp", "number", "symbol", "bigint", "concatenated string",
     "sliced string"};
-
-inline std::uint64_t hash_of(std::uint32_t a, std::uint32_t b) {
-  return mix64((static_cast<std::uint64_t>(a) << 32) | b);
-}
 
 /// Kinds of nodes while their names are still rows of a string table that comes later. A kind is (type, name) for
 /// objects, closures and the like; the type alone where the name is the contents of one value (strings, numbers)
@@ -38,13 +35,11 @@ class TypeTable {
   std::uint32_t add(std::uint32_t type, std::uint32_t name, std::int64_t bytes, bool& fits) {
     std::uint32_t row = unnamed_row_[type];
     if (row == kNamed) {
-      const std::uint64_t hash = hash_of(type, name);
-      row = index_.find(hash, [&](std::uint32_t r) { return rows_[r].name == name && rows_[r].type == type; });
-      if (row == HashIndex::kAbsent) {
-        row = static_cast<std::uint32_t>(rows_.size());
-        rows_.push_back({.type = type, .name = name});
-        index_.insert(hash, row);
-      }
+      bool is_new = false;
+      std::tie(row, is_new) =
+          index_.intern(mix64(std::uint64_t{type} << 32 | name), rows_.size(),
+                        [&](std::uint32_t r) { return rows_[r].name == name && rows_[r].type == type; });
+      if (is_new) rows_.push_back({.type = type, .name = name});
     }
     ++rows_[row].count;
     fits = checked_add(rows_[row].bytes, bytes, rows_[row].bytes);

@@ -265,7 +265,6 @@ constexpr Format kDhat{.info = {"dhat", "DHAT heap profile (Valgrind, Rust's dha
                                 "dhat.out.*, dhat-heap.json", "reads and writes of blocks, lifetimes"},
                        .sniff = sniff_dhat,
                        .decode = decode_dhat,
-                       .many = "stacks",
                        .has_moments = true};
 
 }  // namespace snapdiff::formats

@@ -2,6 +2,7 @@
 #include "formats/input/all_formats.hpp"
 #include "formats/text/in_quotes.hpp"
 #include "formats/text/line_reader.hpp"
+#include "formats/text/log_lines.hpp"
 #include "formats/text/printed_frame.hpp"
 #include "formats/text/scan.hpp"
 
@@ -14,10 +15,8 @@ constexpr std::string_view kPages = "(page allocation syscalls)";
 /// As many frames as a stack may have in the model.
 constexpr std::size_t kDeepestTree = 1'000'000;
 
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
 bool is_remainder(std::string_view label) {
-  return starts_with(label, "in ") && label.find(kThresholdWords) != std::string_view::npos;
+  return text::has_prefix(label, "in ") && label.find(kThresholdWords) != std::string_view::npos;
 }
 
 /// What the time of a snapshot counts.
@@ -52,7 +51,7 @@ class MassifReader {
 
   // A line of the tree, and what of it is not yet accounted for.
   struct Node {
-    std::uint64_t children_left = 0;
+    std::int64_t children_left = 0;
     std::int64_t own = 0;  ///< bytes less those of the children so far
     std::string label;
   };
@@ -75,7 +74,7 @@ class MassifReader {
     for (const auto& [name, value] : fields) {
       std::string_view line;
       if (!next_line(line)) ends_early(name);
-      if (!starts_with(line, name))
+      if (!text::has_prefix(line, name))
         text::fail_found("bad header", line, std::string(name) + " and its value", lines_.line_offset());
       line.remove_prefix(name.size());
       while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
@@ -124,7 +123,7 @@ class MassifReader {
   std::string_view expect_field(std::string_view name) {
     std::string_view line;
     if (!next_line(line)) ends_early(std::string(name) + "=");
-    if (!starts_with(line, name) || line.size() == name.size() || line[name.size()] != '=')
+    if (!text::has_prefix(line, name) || line.size() == name.size() || line[name.size()] != '=')
       text::fail_found("missing field", line, std::string(name) + "=", lines_.line_offset());
     return line.substr(name.size() + 1);
   }
@@ -178,26 +177,19 @@ class MassifReader {
 
   /// One line: DEPTH blanks, nCHILDREN: BYTES LABEL.
   Node parse_node(std::string_view line, std::size_t depth) const {
-    const auto bad = [&]() {
+    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+    text::Cursor at(line.substr(blanks));
+    Node node;
+    if (blanks != depth || !at.takes("n%: % ", node.children_left, node.own))
       text::fail_found("bad tree line", line, std::to_string(depth) + " blanks, nCHILDREN: BYTES LABEL",
                        lines_.line_offset());
-    };
-    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
-    const char* p = line.data() + blanks;
-    const char* const end = line.data() + line.size();
-    if (blanks != depth || p == end || *p != 'n') bad();
-    Node node;
-    const auto children = std::from_chars(p + 1, end, node.children_left);
-    if (children.ec != std::errc{} || end - children.ptr < 2 || children.ptr[0] != ':' || children.ptr[1] != ' ') bad();
-    const auto bytes = std::from_chars(children.ptr + 2, end, node.own);
-    if (bytes.ec != std::errc{} || node.own < 0 || bytes.ptr == end || *bytes.ptr != ' ') bad();
-    node.label.assign(bytes.ptr + 1, end);
+    node.label = at.rest();
     return node;
   }
 
   void begin_columns(std::string_view root_label, SnapshotBuilder& builder) {
     // Pages that the process asked the kernel for are another thing than blocks: the two are never compared.
-    const bool pages = starts_with(root_label, kPages);
+    const bool pages = text::has_prefix(root_label, kPages);
     const char* const metric = pages ? "mapped_space" : "inuse_space";
     builder.add_column({metric, "bytes"});
     builder.facts().default_metric = metric;
@@ -235,25 +227,22 @@ class MassifReader {
   std::vector<FrameId> frames_;
 };
 
-/// Takes one line off `head`; false unless it starts so.
-bool take_line(std::string_view& head, std::string_view start) {
-  if (head.substr(0, start.size()) != start) return false;
-  const std::size_t end = head.find('\n');
-  head = end == std::string_view::npos ? std::string_view() : head.substr(end + 1);
-  return true;
-}
-
 Match sniff_massif(std::string_view head) {
-  if (!take_line(head, "desc:") || !take_line(head, "cmd:")) return Match::no;
-  return take_line(head, "time_unit:") ? Match::certain : head.empty() ? Match::possible : Match::no;
+  std::string_view line;
+  for (const std::string_view name : {"desc:", "cmd:", "time_unit:"}) {
+    const bool is_there = text::take_line(head, line) && text::has_prefix(line, name);
+    if (!is_there) return head.empty() && line.empty() && name == "time_unit:" ? Match::possible : Match::no;
+    line = {};
+  }
+  return Match::certain;
 }
 
 }  // namespace
 
-constexpr Format kMassif{.info = {"massif", "Valgrind massif output", "massif.out.*",
-                                  "numbers of blocks and sites below the threshold, which massif does not write"},
-                         .sniff = sniff_massif,
-                         .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MassifReader(in).read(out); },
-                         .many = "stacks"};
+constexpr Format kMassif{
+    .info = {"massif", "Valgrind massif output", "massif.out.*",
+             "numbers of blocks and sites below the threshold, which massif does not write"},
+    .sniff = sniff_massif,
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest&) { MassifReader(in).read(out); }};
 
 }  // namespace snapdiff::formats

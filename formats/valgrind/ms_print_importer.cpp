@@ -16,7 +16,7 @@ constexpr std::string_view kRoots[] = {" (heap allocation functions) ", " (page 
 std::optional<std::int64_t> number_of(std::string_view text) {
   text::Cursor at(text);
   std::int64_t number = 0;
-  return text::take_grouped(at, number) && at.at_end() ? std::optional(number) : std::nullopt;
+  return text::given(text::take_grouped(at, number) && at.at_end(), number);
 }
 
 /// "99.92% (20,480,000B) LABEL", with "->" in front of all but the root, and that behind a bar or a blank and a blank
@@ -74,9 +74,10 @@ class MsPrintReader {
       fail_malformed("no snapshot: the input ends, expected a table or a tree of ms_print", lines_.offset());
     const std::string file = concat("desc: (none)\ncmd:", command_, "\ntime_unit: ", time_unit_, "\n", text_);
     MemoryInput in(file, name_);
-    Marked marked(out, cut_);
-    kMassif.decode(in, marked, request);
-    marked.give_last();
+    SnapshotList made;
+    kMassif.decode(in, made, request);
+    if (cut_) made.snapshots.back().facts.lose("the last line has no end and was left out", *cut_);
+    for (Snapshot& snapshot : made.snapshots) give(out, std::move(snapshot));
   }
 
  private:
@@ -87,28 +88,6 @@ class MsPrintReader {
     std::string label;
   };
   using Row = std::array<std::int64_t, 6>;  // number, time, total, heap, extra, stacks
-
-  /// Hands snapshots on; the last one is marked where the input was cut.
-  class Marked final : public SnapshotSink {
-   public:
-    Marked(SnapshotSink& to, std::optional<std::uint64_t> cut) : to_(to), cut_(cut) {}
-    Status take(Snapshot snapshot) override {
-      give_last();
-      last_ = std::move(snapshot);
-      return ok();
-    }
-    void give_last() {
-      if (!last_) return;
-      if (cut_) last_->facts.lose("the last line has no end and was left out", *cut_);
-      give(to_, *std::move(last_));
-      last_.reset();
-    }
-
-   private:
-    SnapshotSink& to_;
-    std::optional<std::uint64_t> cut_;
-    std::optional<Snapshot> last_;
-  };
 
   void take(std::string_view line) {
     if (line.starts_with("Command:")) command_ = concat(" ", text::trim(line.substr(8)));
@@ -213,7 +192,6 @@ constexpr Format kMsPrint{
     .info = {"ms-print", "what ms_print prints of Valgrind massif output", "*.txt, *.log",
              "numbers of blocks; sites below the thresholds of massif and ms_print"},
     .sniff = sniff_ms_print,
-    .decode = [](Input& in, SnapshotSink& out, const ReadRequest& request) { MsPrintReader(in).read(out, request); },
-    .many = "stacks"};
+    .decode = [](Input& in, SnapshotSink& out, const ReadRequest& request) { MsPrintReader(in).read(out, request); }};
 
 }  // namespace snapdiff::formats

@@ -42,7 +42,8 @@ MODULES = {
     "formats": (["formats/*"], [], "the registry lists the formats, each by its constant; nothing here knows the analyzer"),
     "formats/input": ([], ["libdeflate.h", "zlib.h", "zstd.h", "zstd_errors.h", "lzma.h", "lz4frame.h", "lz4.h", "nettle/"],
                       "compression is undone here and nowhere else; nettle for the SHA-256 of the bytes as given"),
-    "formats/text": (["formats/input"], [], "a toolbox for the formats that are lines of text"),
+    "formats/text": (["formats/input"], ["re2/"],
+                     "a toolbox for the formats that are lines of text; forms of lines, and a user's own, are RE2"),
     "formats/json": (["formats/input", "formats/text"], ["emmintrin.h"],
                      "JSON is parsed here for the formats beside it; no document is held; digits of 64 bytes are found at once"),
     "formats/pickle": (["formats/input"], [], "a toolbox for the formats that are pickles; executes nothing, needs no library"),
@@ -92,7 +93,6 @@ TOOLBOXES = ["formats/input", "formats/text", "formats/json", "formats/pickle"]
 # Third-party headers of single formats. A format that needs none is not listed anywhere.
 FORMAT_LIBRARIES = {
     "formats/pprof": ["protozero/"],  # the wire format
-    "formats/metric_log": ["re2/"],  # a user's own pattern is RE2
     "formats/leak_reports": ["expat.h"],  # nobody should write an XML parser
 }
 
