@@ -51,8 +51,8 @@ std::string sum_text(const ComparedStacks& pair) {
   const auto count = [&](double weight) {
     return std::count_if(pair.sites.begin(), pair.sites.end(), [&](const SitePair& s) { return s.weight == weight; });
   };
-  return concat(two_digits(pair.score), " = 2 × (", count(1), " equal sites + 0.5 × ", count(0.5),
-                " of one function) / sites of both; ", count(0), " on one side only");
+  return concat(two_digits(pair.score), " = mean of the shares of both stacks and of the shorter one: ", count(1),
+                " equal sites + 0.5 × ", count(0.5), " of one function; ", count(0), " on one side only");
 }
 
 /// Why the best of `pairs` is not the row's other side.

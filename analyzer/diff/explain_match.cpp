@@ -112,18 +112,18 @@ class Explaining {
     ComparedStacks out;
     out.row = row;
     out.tier = report_.rows[row].tier;
-    out.other_leaf = !a.functions.empty() && !b.functions.empty() && a.functions.front() != b.functions.front();
+    out.other_leaf = a.size() > 0 && b.size() > 0 && a.function(0) != b.function(0);
     out.contradicts = BuildPair::contradict(a, b);
-    const std::size_t n = std::min(a.classes.size(), rebuild::kMostCompared);
-    const std::size_t m = std::min(b.classes.size(), rebuild::kMostCompared);
+    const std::size_t n = std::min(a.size(), rebuild::kMostCompared);
+    const std::size_t m = std::min(b.size(), rebuild::kMostCompared);
     // The best sum of weights from site i of one and site j of the other on, as BuildPair::alike() has it.
     std::vector<std::array<double, rebuild::kMostCompared + 1>> rest(n + 1);
     for (std::size_t i = n; i-- > 0;) {
       for (std::size_t j = m; j-- > 0;)
         rest[i][j] = std::max({rest[i + 1][j], rest[i][j + 1], rest[i + 1][j + 1] + pair_.weight(a, i, b, j)});
     }
-    out.score = n + m == 0 ? 0 : 2 * rest[0][0] / static_cast<double>(n + m);
-    out.is_covered = rest[0][0] >= BuildPair::kCovered * static_cast<double>(std::min(n, m));
+    out.score = BuildPair::likeness(rest[0][0], n, m);
+    out.is_covered = BuildPair::is_covered(a, b, out.score);
     for (std::size_t i = 0, j = 0; i < n || j < m;) {
       const double weight = i < n && j < m ? pair_.weight(a, i, b, j) : 0;
       if (weight > 0 && rest[i][j] == rest[i + 1][j + 1] + weight) {
@@ -190,7 +190,7 @@ Result<MatchExplanation> explain_match(const SnapshotRef& baseline, const Snapsh
   if (comparison->other_build.size() < 2 || comparison->other_build[1] == 0) return out;
   out.evidence = rebuild::to_text(static_cast<rebuild::Evidence>(comparison->other_build[1]));
   out.least_score = rebuild::kAlike;
-  out.least_margin = rebuild::kClearlyBest;
+  out.least_margin = BuildPair::kMargin;
   out.pairs = Explaining(*comparison, *report).pairs_of(place);
   return out;
 }

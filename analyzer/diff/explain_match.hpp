@@ -21,7 +21,7 @@ struct SitePair {
 struct ComparedStacks {
   std::size_t row = 0;               ///< of the report, from 0: where the other stack is
   MatchTier tier = MatchTier::none;  ///< of that row
-  double score = 0;                  ///< 2 x the sum of the weights / the sites of both stacks
+  double score = 0;                  ///< mean of the shares of both stacks and of the shorter one that the weights are
   bool is_covered = false;           ///< 85 % of the shorter stack has a weight
   bool other_leaf = false;           ///< another function allocates: such stacks are not compared
   bool contradicts = false;          ///< objects of another size, and another number of them

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Fits the weights of analyzer/diff/rebuild/score.cpp: how much the objects of two stacks say for one site.
+"""Fits the weights of analyzer/diff/rebuild: how much the objects of two stacks say for one site (score.cpp), and how much
+calls and places say for two lines of one function (score.hpp).
 
 Pairs are labelled by the numbers of the programs, never by names: a path of the old run with the same path of the new one, or
-with another path that ends in the same function. The weights are those of a logistic regression on programs of program.py; the
-programs of stages.py are held out. Prints the table with standard errors. One in 50 of the same is taken to hold anything: a
-recorded heap varies more than these programs do.
+with another path that ends in the same function; a line of the old build with the same line of the new one, or with another
+line of its function. The weights are those of a logistic regression on programs of program.py; the programs of stages.py are
+held out. Prints the tables with standard errors. One in 50 of the same is taken to hold anything: a recorded heap varies more
+than these programs do.
 """
 
 import collections
@@ -21,6 +23,7 @@ TIMES = [0.12, 0.25]  # of the logarithm of the number of objects: upper ends
 FEW = 2  # objects: as many more or less say little
 GROWN = 0.25  # of the smaller size
 ANYTHING = 0.02
+EDITS = ["lines_inside", "lines_gone", "swap_sites", "split_helper", "inline_callee", "release"]
 
 
 def cell(old, new):
@@ -100,6 +103,35 @@ def of_cells(cells):
             for places, counts in cells.items() for label, count in enumerate(counts) if count]
 
 
+def lines_of(program, used):
+    """Function -> its lines that paths go through: (number, place, what it calls; -1 where it allocates)."""
+    return {f.uid: [(s.uid, k, s.callee or -1) for k, s in enumerate(f.steps) if s.uid in used] for f in program.functions()}
+
+
+def labelled_lines(kind, seeds):
+    """(features, label, weight) of pairs of lines of one function; both labels weigh alike."""
+    cells = collections.defaultdict(lambda: [0.0, 0.0])
+    for seed in seeds:
+        old = kind.make(seed)
+        used = {uid for path in kind.paths(old, seed) for uid in path.steps}
+        for edit in EDITS if kind is programs else kind.EDITS:
+            new, rng = old.copy(), random.Random(f"{seed} {edit}")
+            getattr(edits if kind is programs else kind, edit)(new, rng)
+            before, after = lines_of(old, used), lines_of(new, used)
+            for function in before.keys() & after.keys():
+                there = {uid: k for uid, k, _ in after[function]}
+                last = None  # the pair before, which is the same line
+                for uid, k, callee in before[function]:
+                    for other, at, other_callee in after[function]:
+                        alike = last is not None and at - last[1] == k - last[0]
+                        cells[float(callee == other_callee), float(alike), 1.0][uid == other] += 1
+                    if uid in there:
+                        last = k, there[uid]
+    cells = with_anything(cells)
+    sums = [sum(c[label] for c in cells.values()) for label in (0, 1)]
+    return [(x, label, count * sum(sums) / 2 / sums[label]) for x, counts in cells.items() for label, count in enumerate(counts)]
+
+
 def table_of(names, weights, errors):
     for name, value, error in zip(names, weights, errors):
         print(f"    {name:14} {value:6.2f} +- {error:.2f}")
@@ -119,6 +151,10 @@ def main():
     table_of([f"size {s}" for s in SIZES] + [f"count <= {t}" for t in TIMES] + ["count more"], w, errors)
     for kind in (programs, stages):
         tell(w, of_cells(labelled(kind, range(1001, 1021))), kind.__name__)
+    w, errors = fit(labelled_lines(programs, range(1, 41)))
+    table_of(["same call", "moved alike", "(any pair)"], w, errors)
+    for kind in (programs, stages):
+        tell(w, labelled_lines(kind, range(1001, 1021)), kind.__name__)
 
 
 if __name__ == "__main__":

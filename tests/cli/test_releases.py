@@ -194,7 +194,7 @@ class SideBySide(CliTest):
         self.assertRegex(lines[1], r"^values +6.25 KiB → 381 KiB$")
         self.assertRegex(lines[2], r"^builds +two: a function begins at another line$")
         self.assertRegex(out, r"(?m)^before +Session::Session server.cc:12 < Cache::put server.cc:31 < ")
-        self.assertRegex(out, r"(?m)^score +1.00 = 2 × \(4 equal sites ")
+        self.assertRegex(out, r"(?m)^score +1.00 = mean of the shares of both stacks and of the shorter one: 4 equal sites ")
 
     def test_a_new_row_names_the_stacks_that_are_most_like_it(self):
         leak = [("Session::Session", "server.cc", 19), ("brand_new", "new.cc", 5), ("serve", "main.cc", 47), ("main", "main.cc", 97)]
@@ -204,7 +204,7 @@ class SideBySide(CliTest):
         out, _ = self.run_it("diff", old, self.write("new.pb.gz", pprof(INUSE, rows)), "--explain-match", "1")
         self.assertLessEqual(len(out.splitlines()), 10, out)
         self.assertRegex(out, r"(?m)^matched +unmatched \(new or gone\)$")
-        self.assertRegex(out, r"(?m)^  row 2 +0.80 another function allocates: parse server.cc:12 < serve main.cc:40 < main main.cc:90$")
+        self.assertRegex(out, r"(?m)^  row 2 +0.90 another function allocates: parse server.cc:12 < serve main.cc:40 < main main.cc:90$")
         self.assertRegex(out, r"(?m)^- only +parse server.cc:12$")
 
     def test_a_row_that_does_not_exist_has_no_reason(self):

@@ -14,15 +14,15 @@ namespace {
 
 /// Of a stack of the library alone the names of its functions, which no build of the program changes. 0 where one has
 /// no name.
-Hash128 names_of(const Side& side, std::size_t entry) {
+std::uint64_t names_of(const Side& side, std::size_t entry) {
   const Dictionary& d = *side.ref.snapshot->dictionary;
   SequenceHasher hasher;
   for (const FrameId frame : side.frames(entry).frames()) {
     const FunctionId function = d.frames.function[index_of(frame)];
-    if (function == FunctionId{}) return {};
+    if (function == FunctionId{}) return 0;
     hasher.add(hash_bytes(d.strings[d.functions.name[index_of(function)]]));
   }
-  return hasher.finish();
+  return hasher.finish().low;
 }
 
 /// Per function a hash of its name, file and first line. Of a long run of functions only some are compared. The hash
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> hashes_of_functions(const Code& code) {
   std::vector<std::uint64_t> out;
   for (std::size_t f = 0; f < first.size(); ++f) {
     const std::uint64_t file = hash_bytes(code.functions[f].file).low;
-    out.push_back(hash_bytes(code.functions[f].name, file).low ^ mix64(static_cast<std::uint64_t>(first[f])));
+    out.push_back(mix64(hash_bytes(code.functions[f].name, file).low ^ static_cast<std::uint64_t>(first[f])));
   }
   return out;
 }
@@ -53,7 +53,7 @@ std::uint64_t hash_of_contents(const Side& side) {
 
 /// A stack of one side by a key.
 struct Keyed {
-  Hash128 key;
+  std::uint64_t key;
   std::uint32_t index;
   bool after;
 };
@@ -65,8 +65,8 @@ void each_group(const BuildPair::Stacks& before, const BuildPair::Stacks& after,
   std::vector<Keyed> all;
   for (const BuildPair::Stacks* side : {&before, &after}) {
     for (std::uint32_t i = 0; i < side->size(); ++i) {
-      const Hash128 of_stack = key((*side)[i]);
-      if (of_stack != Hash128{}) all.push_back({of_stack, i, side == &after});
+      const std::uint64_t of_stack = key((*side)[i]);
+      if (of_stack != 0) all.push_back({of_stack, i, side == &after});
     }
   }
   std::sort(all.begin(), all.end(), [](const Keyed& x, const Keyed& y) {
@@ -109,8 +109,7 @@ BuildPair::BuildPair(const Side& before, const Side& after) : code_(read_code(be
   std::array<std::vector<std::uint64_t>, 2> runs;
   for_each_parallel(2, 2 * entries, [&](std::size_t side) {
     Positions& positions = side == 0 ? in_a_ : in_b_;
-    positions.walk_all({side == 0 ? map.after : map.itself, map.stands_in[side]}, lines_tell_);
-    positions.find_runs(entries, hashes);
+    positions.walk_all({side == 0 ? map.after : map.itself, map.stands_in[side]}, lines_tell_, hashes, entries);
     runs[side] = positions.runs();
     std::sort(runs[side].begin(), runs[side].end());
   });
@@ -143,9 +142,8 @@ std::vector<Hash128> BuildPair::coincidences() const {
   return out;
 }
 
-BuildPair::Stacks BuildPair::read(const std::vector<Left>& entries, bool after) const {
+BuildPair::Stacks BuildPair::stacks_of(const std::vector<Left>& entries, bool after) const {
   const Positions& positions = after ? in_b_ : in_a_;
-  const std::vector<std::uint32_t>& class_of = after ? lines_.after : lines_.before;
   const Side& side = positions.code().side();
   Stacks out(entries.size());
   std::vector<FrameId> scratch;
@@ -156,29 +154,17 @@ BuildPair::Stacks BuildPair::read(const std::vector<Left>& entries, bool after) 
     stack.value = std::abs(static_cast<double>(side.value[stack.entry]));
     if (!side.objects.empty()) stack.objects = std::abs(static_cast<double>(side.objects[stack.entry]));
     stack.folded = positions.folded(stack.entry);
-    SequenceHasher hasher;
-    for (const std::uint32_t position : positions.stack(stack.entry)) {
-      const std::uint64_t of_line = class_of[position];
-      hasher.add({mix64(of_line + 1), mix64(of_line + 0x9e3779b97f4a7c15ULL)});
-      stack.renamed = stack.renamed || has_other_name_[positions.function(position)] != 0;
+    stack.positions = positions.stack(stack.entry);
+    stack.class_of = (after ? lines_.after : lines_.before).data();
+    stack.function_of = positions.functions();
+    for (std::size_t k = 0; k < stack.size(); ++k) {
+      stack.key = add_to(stack.key, stack.line(k));
+      stack.renamed = stack.renamed || has_other_name_[stack.function(k)] != 0;
     }
-    if (!positions.stack(stack.entry).empty()) {
-      stack.key = hasher.finish();
-    } else if (positions.code().frames(stack.entry, scratch).empty()) {
+    if (stack.positions.empty() && positions.code().frames(stack.entry, scratch).empty())
       stack.key = names_of(side, stack.entry);
-    }
   }
   return out;
-}
-
-void BuildPair::read_frames(Stacks& stacks, bool after) const {
-  const Positions& positions = after ? in_b_ : in_a_;
-  for (Stack& stack : stacks) {
-    for (const std::uint32_t position : positions.stack(stack.entry)) {
-      stack.classes.push_back((after ? lines_.after : lines_.before)[position]);
-      stack.functions.push_back(positions.function(position));
-    }
-  }
 }
 
 MatchTier BuildPair::tier_of(const Stack& a, const Stack& b) const {
@@ -189,8 +175,8 @@ MatchTier BuildPair::tier_of(const Stack& a, const Stack& b) const {
 void BuildPair::count_renamed(const Stack& joined) {
   if (!joined.renamed) return;
   std::uint32_t last = kNone;
-  for (const std::uint32_t position : in_b_.stack(joined.entry)) {
-    const std::uint32_t f = in_b_.function(position);
+  for (std::size_t k = 0; k < joined.size(); ++k) {
+    const std::uint32_t f = joined.function(k);
     if (f != last && has_other_name_[f] != 0) ++stacks_with_[f];
     last = f;
   }
@@ -226,14 +212,14 @@ void BuildPair::join_equal(RowUnion& rows) {
 }
 
 double BuildPair::weight(const Stack& a, std::size_t i, const Stack& b, std::size_t j) const {
-  if (a.classes[i] == b.classes[j]) return 1;
-  if (!half_ || a.functions[i] != b.functions[j]) return 0;
-  return lines_.paired[a.classes[i]] == 0 || lines_.paired[b.classes[j]] == 0 ? 0.5 : 0;
+  if (a.line(i) == b.line(j)) return 1;
+  if (a.function(i) != b.function(j)) return 0;
+  return lines_.paired[a.line(i)] == 0 || lines_.paired[b.line(j)] == 0 ? 0.5 : 0;
 }
 
 double BuildPair::alike(const Stack& a, const Stack& b) const {
-  const std::size_t n = std::min(a.classes.size(), kMostCompared);
-  const std::size_t m = std::min(b.classes.size(), kMostCompared);
+  const std::size_t n = std::min(a.size(), kMostCompared);
+  const std::size_t m = std::min(b.size(), kMostCompared);
   std::array<double, kMostCompared + 1> row{}, next{};
   for (std::size_t i = 0; i < n; ++i) {
     next[0] = 0;
@@ -242,9 +228,12 @@ double BuildPair::alike(const Stack& a, const Stack& b) const {
     }
     row = next;
   }
-  // Frames come and go; where both sides have frames that the other has not, it is another way.
-  const auto shorter = static_cast<double>(std::min(n, m));
-  return row[m] < kCovered * shorter ? 0 : 2 * row[m] / static_cast<double>(n + m);
+  return likeness(row[m], n, m);
+}
+
+bool BuildPair::is_covered(const Stack& a, const Stack& b, double alike) {
+  const std::size_t n = std::min(a.size(), kMostCompared), m = std::min(b.size(), kMostCompared);
+  return alike >= likeness(kCovered * static_cast<double>(std::min(n, m)), n, m);
 }
 
 bool BuildPair::join_with_gaps(RowUnion& rows) {
@@ -260,9 +249,7 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
     if (out.size() > kMostCompared) out.resize(kMostCompared);
     return out;
   };
-  const auto leaf = [](const Stack& stack) {
-    return stack.functions.empty() ? Hash128{} : Hash128{stack.functions.front() + 1ULL, 1};
-  };
+  const auto leaf = [](const Stack& stack) { return stack.positions.empty() ? 0 : stack.function(0) + 1ULL; };
   each_group(before_, after_, leaf, [&](std::span<const Keyed> group_a, std::span<const Keyed> group_b) {
     const std::vector<std::uint32_t> from = heaviest(before_, group_a, a_.side());
     const std::vector<std::uint32_t> to = heaviest(after_, group_b, b_.side());
@@ -276,10 +263,11 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
       }
     }
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (of_a[i].score >= kAlike && !of_a[i].is_clear()) ++possible_;
-      if (!of_a[i].is_clear()) continue;
+      if (of_a[i].score >= kAlike && !of_a[i].is_clear(kMargin)) ++possible_;
+      if (!of_a[i].is_clear(kMargin)) continue;
       const std::size_t j = of_a[i].other;
-      if (of_b[j].other != i || !of_b[j].is_clear()) continue;
+      if (of_b[j].other != i || !of_b[j].is_clear(kMargin)) continue;
+      if (!is_covered(before_[from[i]], after_[to[j]], of_a[i].score)) continue;
       used_a[from[i]] = used_b[to[j]] = 1;
       count_renamed(after_[to[j]]);
       rows.join(before_[from[i]].row, after_[to[j]].row, MatchTier::fuzzy);
@@ -292,8 +280,9 @@ bool BuildPair::join_with_gaps(RowUnion& rows) {
 }
 
 void BuildPair::read_both(const std::vector<Left>& before, const std::vector<Left>& after) {
-  for_each_parallel(2, before.size() + after.size(),
-                    [&](std::size_t side) { side == 0 ? before_ = read(before, false) : after_ = read(after, true); });
+  for_each_parallel(2, before.size() + after.size(), [&](std::size_t side) {
+    (side == 0 ? before_ : after_) = stacks_of(side == 0 ? before : after, side == 1);
+  });
 }
 
 void BuildPair::join_again(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows) {
@@ -304,13 +293,7 @@ void BuildPair::join_again(const std::vector<Left>& before, const std::vector<Le
 void BuildPair::join(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows) {
   read_both(before, after);
   join_equal(rows);
-  read_frames(before_, false);
-  read_frames(after_, true);
   // Again, until no rival that is joined now hides which two belong together.
-  half_ = false;
-  while (join_with_gaps(rows)) {
-  }
-  half_ = true;
   while (join_with_gaps(rows)) {
   }
 }

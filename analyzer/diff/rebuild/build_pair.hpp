@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -43,8 +44,6 @@ class BuildPair {
   void join_again(const std::vector<Left>& before, const std::vector<Left>& after, RowUnion& rows);
   bool lines_tell() const { return lines_tell_; }
 
-  static constexpr double kCovered = 0.85;  ///< of the shorter stack's frames
-
   /// A stack as lines and functions that mean the same on both sides.
   struct Stack {
     std::uint32_t row = 0;
@@ -52,26 +51,38 @@ class BuildPair {
     bool folded = false;
     bool renamed = false;  ///< a function of it has another name on the other side
     double value = 0;
-    double objects = 0;  ///< 0: unknown
-    Hash128 key;         ///< of `classes`; of a stack of the library alone, of its names; else 0
-    std::vector<std::uint32_t> classes, functions;  ///< leaf first; functions of the current side
+    double objects = 0;                        ///< 0: unknown
+    std::uint64_t key = 0;                     ///< of its lines; of a stack of the library alone, of its names; else 0
+    std::span<const std::uint32_t> positions;  ///< leaf first
+    const std::uint32_t *class_of = nullptr, *function_of = nullptr;  ///< of all positions of its side
+
+    std::size_t size() const { return positions.size(); }
+    std::uint32_t line(std::size_t site) const { return class_of[positions[site]]; }
+    std::uint32_t function(std::size_t site) const { return function_of[positions[site]]; }  ///< of the current side
   };
   using Stacks = std::vector<Stack>;
-  /// Entries of one side, each with its row and frames.
-  Stacks stacks_of(const std::vector<Left>& entries, bool after) const {
-    Stacks out = read(entries, after);
-    read_frames(out, after);
-    return out;
-  }
+  /// Entries of one side, each with its row.
+  Stacks stacks_of(const std::vector<Left>& entries, bool after) const;
 
   /// How alike two of their sites are: 1 the same line, 0.5 lines of one function of which none contradicts, else 0.
   double weight(const Stack& a, std::size_t i, const Stack& b, std::size_t j) const;
+  static constexpr double kCovered = 0.85;             ///< of the shorter stack's frames
+  static constexpr double kMargin = kClearlyBest / 2;  ///< half of the score is the share of both stacks
+
+  /// How alike two stacks of n and m sites are that have `common` of them in common: a mean of the share of both, and
+  /// of the shorter one. Frames that one side alone has come and go; where both have some, it is another way.
+  static double likeness(double common, std::size_t n, std::size_t m) {
+    return n == 0 || m == 0 ? 0
+                            : common / static_cast<double>(n + m) + common / 2 / static_cast<double>(std::min(n, m));
+  }
+  /// Whether enough of the shorter stack is equal: where both sides have frames that the other has not, it is another
+  /// way.
+  static bool is_covered(const Stack& a, const Stack& b, double alike);
   /// Objects of quite another size and another number of them.
   static bool contradict(const Stack& a, const Stack& b);
   /// A frame of a stack's site.
   FrameId frame_of(const Stack& stack, std::size_t site, bool after) const {
-    const Positions& positions = after ? in_b_ : in_a_;
-    return positions.all[positions.stack(stack.entry)[site]].frame;
+    return (after ? in_b_ : in_a_).all[stack.positions[site]].frame;
   }
 
   /// Functions under another name, and how many of the joined stacks hold each.
@@ -84,8 +95,6 @@ class BuildPair {
   std::uint64_t possible() const { return possible_; }
 
  private:
-  Stacks read(const std::vector<Left>& entries, bool after) const;  ///< without classes and functions
-  void read_frames(Stacks& stacks, bool after) const;
   void read_both(const std::vector<Left>& before, const std::vector<Left>& after);
   void join_equal(RowUnion& rows);
   /// Joins stacks that are alike but for some frames, each the other's clearly best. Whether there were any.
@@ -105,7 +114,6 @@ class BuildPair {
   std::vector<std::uint64_t> stacks_with_;    ///< joined, per function of the current side
   Stacks before_, after_;
   std::uint64_t possible_ = 0;
-  bool half_ = true;  ///< lines of one function count half; in the first round of join() none do
 };
 
 }  // namespace snapdiff::diff::rebuild

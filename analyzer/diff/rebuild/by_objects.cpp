@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "analyzer/base/parallel.hpp"
@@ -74,31 +73,38 @@ std::vector<Row> rows_of(const Comparison& c, const std::array<std::size_t, 2>& 
 struct OneStack {
   std::uint32_t row;
   const BuildPair::Stack* stack;
+  std::uint64_t functions;  ///< hash of its run
 };
 
-constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
+/// A stack, by its number, with a key that others may have as well.
+struct Grouped {
+  std::uint64_t key;
+  std::uint32_t stack;
+  auto operator<=>(const Grouped&) const = default;
+};
 
-/// A sequence as the number whose digits to kBase are its mixed items.
-std::uint64_t add_to(std::uint64_t number, std::uint32_t item) { return number * kBase + mix64(item + 1ULL); }
-
-std::uint64_t hash_of(std::span<const std::uint32_t> items) {
-  std::uint64_t number = 0;
-  for (const std::uint32_t item : items) number = add_to(number, item);
-  return mix64(number);
+/// Calls body(the first of them, how many) for the stacks of each key, of these the heaviest.
+template <class Body>
+void each_key(std::vector<Grouped> all, Body body) {
+  std::sort(all.begin(), all.end());
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].key == all[begin].key) ++end;
+    body(std::span<const Grouped>(all).subspan(begin, std::min(end - begin, kMostCompared)));
+  }
 }
 
-/// hash_of() a sequence without some of its items, each in one step.
+/// The key of a stack without some of its lines, each in one step.
 class LeftOut {
  public:
-  explicit LeftOut(std::span<const std::uint32_t> items) {
-    for (const std::uint32_t item : items) {
-      front_.push_back(add_to(front_.back(), item));
-      power_.push_back(power_.back() * kBase);
+  explicit LeftOut(const BuildPair::Stack& stack) {
+    for (std::size_t k = 0; k < stack.size(); ++k) {
+      front_.push_back(add_to(front_.back(), stack.line(k)));
+      power_.push_back(power_.back() * kHashStep);
     }
   }
   std::uint64_t without(std::size_t from, std::size_t count) const {
     const std::size_t behind = front_.size() - 1 - from - count;
-    return mix64(front_.back() + (front_[from] - front_[from + count]) * power_[behind]);
+    return front_.back() + (front_[from] - front_[from + count]) * power_[behind];
   }
 
  private:
@@ -113,28 +119,31 @@ class ByObjects {
     for_each_parallel(2, all_.size(), [&](std::size_t side) { stacks_[side] = stacks_of(side); });
     for (const BuildPair::Stacks& stacks : stacks_) {
       for (const BuildPair::Stack& stack : stacks) {
-        if (!stack.functions.empty()) each_.push_back({stack.row, &stack});
+        if (stack.positions.empty()) continue;
+        each_.push_back({stack.row, &stack, 0});
+        for (std::size_t k = 0; k < stack.size(); ++k)
+          each_.back().functions = add_to(each_.back().functions, stack.function(k));
       }
     }
-    std::sort(each_.begin(), each_.end(), [](const OneStack& x, const OneStack& y) { return x.row < y.row; });
+    std::stable_sort(each_.begin(), each_.end(), [](const OneStack& x, const OneStack& y) { return x.row < y.row; });
   }
 
   void merge() {
-    compare_groups();
+    each_key(keyed([](const OneStack& one) { return one.functions; }),
+             [&](std::span<const Grouped> group) { compare_run(group); });
     compare_left_out();
     decide();
-    Groups of_leaf;
-    for (const OneStack& one : each_) {
-      if (all_[one.row].own <= 0) add(of_leaf, one.stack->functions.front(), one);
-    }
-    for (const auto& [function, group] : of_leaf) compare_leaf(group);
+    std::vector<Grouped> of_leaf = keyed([](const OneStack& one) { return one.stack->function(0); });
+    std::erase_if(of_leaf, [&](const Grouped& one) { return all_[each_[one.stack].row].own > 0; });
+    each_key(std::move(of_leaf), [&](std::span<const Grouped> group) { compare_leaf(group); });
   }
 
  private:
-  using Groups = std::unordered_map<std::uint64_t, std::vector<OneStack>>;
-  static void add(Groups& groups, std::uint64_t key, const OneStack& one) {
-    std::vector<OneStack>& group = groups[key];
-    if (group.size() < kMostCompared) group.push_back(one);
+  template <class KeyOf>
+  std::vector<Grouped> keyed(KeyOf key_of) const {
+    std::vector<Grouped> out;
+    for (std::uint32_t i = 0; i < each_.size(); ++i) out.push_back({key_of(each_[i]), i});
+    return out;
   }
 
   /// Two rows that may have been taken for each other, for a reason that others have as well.
@@ -177,13 +186,11 @@ class ByObjects {
   }
 
   /// Compares stacks of the same functions each with each.
-  void compare_groups() {
-    Groups groups;
-    for (const OneStack& one : each_) add(groups, hash_of(one.stack->functions), one);
-    for (const auto& [key, group] : groups) {
-      for (std::size_t i = 0; i < group.size(); ++i) {
-        for (std::size_t j = i + 1; j < group.size(); ++j)
-          doubt(group[i].row, group[j].row, difference(*group[i].stack, *group[j].stack));
+  void compare_run(std::span<const Grouped> group) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      for (std::size_t j = i + 1; j < group.size(); ++j) {
+        const OneStack &x = each_[group[i].stack], &y = each_[group[j].stack];
+        doubt(x.row, y.row, difference(*x.stack, *y.stack));
       }
     }
   }
@@ -191,27 +198,30 @@ class ByObjects {
   /// The lines in which two stacks of the same functions differ; their lines where they differ in none.
   static std::uint64_t difference(const BuildPair::Stack& x, const BuildPair::Stack& y) {
     std::uint64_t sum = 0;
-    for (std::size_t k = 0; k < std::min(x.classes.size(), y.classes.size()); ++k) {
-      const auto [less, more] = std::minmax(x.classes[k], y.classes[k]);
+    for (std::size_t k = 0; k < std::min(x.size(), y.size()); ++k) {
+      const auto [less, more] = std::minmax({x.line(k), y.line(k)});
       if (less != more) sum += mix64(std::uint64_t{less} << 32U | more);
     }
-    return sum != 0 ? sum : hash_of(x.classes);
+    return sum != 0 ? sum : x.key;
   }
 
   /// Rows that have the leaf function in common alone.
-  void compare_leaf(const std::vector<OneStack>& group) {
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const Row& x = all_[group[i].row];
-      if (!x.on_both_sides()) continue;
-      for (std::size_t j = 0; j < group.size(); ++j) {
-        const Row& y = all_[group[j].row];
-        if (y.held[1].any()) continue;
-        for (std::size_t k = 0; k < group.size(); ++k) {
-          const Row& z = all_[group[k].row];
-          if (z.held[0].any()) continue;
-          if (weight(x.held[0], z.held[1]) + weight(y.held[0], x.held[1]) - x.own < kEnough) continue;
-          join(group[i].row, group[j].row);
-          join(group[i].row, group[k].row);
+  void compare_leaf(std::span<const Grouped> group) {
+    std::vector<std::uint32_t> both, old, fresh;  // rows
+    for (const Grouped& one : group) {
+      const std::uint32_t row = each_[one.stack].row;
+      if (!all_[row].held[1].any()) old.push_back(row);
+      if (!all_[row].held[0].any()) fresh.push_back(row);
+      if (all_[row].on_both_sides()) both.push_back(row);
+    }
+    for (const std::uint32_t x : both) {
+      for (const std::uint32_t y : old) {
+        for (const std::uint32_t z : fresh) {
+          const double there = weight(all_[x].held[0], all_[z].held[1]),
+                       back = weight(all_[y].held[0], all_[x].held[1]);
+          if (there + back - all_[x].own < kEnough) continue;
+          join(x, y);
+          join(x, z);
         }
       }
     }
@@ -220,29 +230,41 @@ class ByObjects {
   /// Compares stacks of equal lines but for a few frames together that only one of them has, and those of one side
   /// that have one frame in the place of another one.
   void compare_left_out() {
-    Groups by_lines, by_rest;
-    for (const OneStack& one : each_) add(by_lines, hash_of(one.stack->classes), one);
-    for (const OneStack& one : each_) {
-      const std::span<const std::uint32_t> lines = one.stack->classes, functions = one.stack->functions;
-      const LeftOut left_out(lines);
-      for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
-        for (std::size_t count = 1; count <= kLongest && k + count < lines.size(); ++count) {
-          const auto found = by_lines.find(left_out.without(k, count));
-          if (found == by_lines.end()) continue;
-          for (const OneStack& other : found->second) {
-            if (other.stack->classes.size() + count == lines.size())
-              doubt(one.row, other.row, mix64(std::uint64_t{lines[k + count]} << 32U | functions[k]) ^ 1U);
+    std::vector<Grouped> by_lines = keyed([](const OneStack&one) { return one.stack->key; }), by_rest;
+    std::sort(by_lines.begin(), by_lines.end());
+    std::vector<bool> any(1U << 18U);  // by the upper bits of the keys of by_lines: most keys are of no stack
+    for (const Grouped& one : by_lines) any[one.key >> 46U] = true;
+    for (std::uint32_t i = 0; i < each_.size(); ++i) {
+      const BuildPair::Stack& stack = *each_[i].stack;
+      const LeftOut left_out(stack);
+      for (std::size_t k = 0; k + 1 < stack.size(); ++k) {
+        for (std::size_t count = 1; count <= kLongest && k + count < stack.size(); ++count) {
+          const std::uint64_t key = left_out.without(k, count);
+          if (!any[key >> 46U]) continue;
+          auto other = std::lower_bound(by_lines.begin(), by_lines.end(), Grouped{key, 0});
+          for (std::size_t n = 0; n < kMostCompared && other != by_lines.end() && other->key == key; ++n, ++other) {
+            if (each_[other->stack].stack->size() + count == stack.size())
+              doubt(each_[i].row, each_[other->stack].row, reason(stack, k, count) ^ 1U);
           }
         }
-        if (all_[one.row].on_both_sides()) continue;
-        const std::uint64_t rest = mix64(left_out.without(k, 1) + k);
-        for (const OneStack& other : by_rest[rest]) {
-          if (other.stack->functions.size() > k && other.stack->functions[k] != functions[k])
-            doubt(one.row, other.row, mix64(std::uint64_t{lines[k + 1]} << 32U | functions[k]) ^ 2U);
-        }
-        add(by_rest, rest, one);
+        if (!all_[each_[i].row].on_both_sides()) by_rest.push_back({mix64(left_out.without(k, 1) + k), i});
       }
     }
+    each_key(std::move(by_rest), [&](std::span<const Grouped> group) {
+      for (const Grouped& one : group) {
+        for (const Grouped& other : group.first(static_cast<std::size_t>(&one - group.data()))) {
+          const BuildPair::Stack &x = *each_[one.stack].stack, &y = *each_[other.stack].stack;
+          std::size_t k = 0;
+          while (k + 1 < std::min(x.size(), y.size()) && x.line(k) == y.line(k)) ++k;
+          if (x.function(k) != y.function(k)) doubt(each_[one.stack].row, each_[other.stack].row, reason(x, k, 1) ^ 2U);
+        }
+      }
+    });
+  }
+
+  /// Why two rows may have been taken for each other: a function, called from a line.
+  static std::uint64_t reason(const BuildPair::Stack& stack, std::size_t k, std::size_t count) {
+    return mix64(std::uint64_t{stack.line(k + count)} << 32U | stack.function(k));
   }
 
   /// Rows that say so themselves, and those that do not contradict what all of the same reason say together.

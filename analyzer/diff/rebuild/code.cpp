@@ -26,6 +26,17 @@ std::string without_place(std::string_view name) {
          std::string(end == std::string_view::npos ? ")" : name.substr(end));
 }
 
+/// The name without the number of a closure, which is its place in the function, and another closure's in another
+/// build; "" where it is none.
+std::string numbered_closure(std::string_view name) {
+  if (name.find("closure") == std::string_view::npos && name.find(".func") == std::string_view::npos) return {};
+  const std::string base = normalise(name);
+  for (const std::string_view closure : {"{{closure}}", "_$u7b$$u7b$closure$u7d$$u7d$", ".func"}) {
+    if (base.find(closure) != std::string::npos) return base;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line) {
@@ -48,6 +59,10 @@ std::string last_parts_of(std::string_view name, int parts) {
   std::size_t at = plain.size();
   for (int i = 0; i < parts && at != std::string::npos && at > 0; ++i) at = plain.find_last_of(".:", at - 1);
   return at == std::string::npos || at == 0 ? plain : plain.substr(at + 1);
+}
+
+std::string last_of(std::string_view name) {
+  return last_parts_of(short_function_name(normalise(without_place(name))), 1);
 }
 
 bool is_library_frame(std::string_view function, std::string_view file, std::string_view module) {
@@ -80,18 +95,14 @@ std::uint32_t Code::name_function(std::size_t frame) {
   const std::size_t id = index_of(d_.frames.function[frame]);
   const std::string_view name = d_.strings[d_.functions.name[id]], file = d_.strings[d_.functions.file[id]];
   const std::string_view module = d_.strings[d_.modules.name[index_of(d_.frames.module[frame])]];
-  const std::string shown = short_function_name(name);
-  if (is_library_frame(shown, file, module)) return kNone;
+  if (is_library_frame(short_function_name(name), file, module)) return kNone;
   const Hash128 whole = hash_bytes(without_clone_suffixes(name), hash_bytes(file).low);
   const auto [entry, added] = numbers_.try_emplace(whole, static_cast<std::uint32_t>(functions.size()));
   if (!added) return entry->second;
-  const std::string plain = without_place(name), base = normalise(plain);
-  Function made{name, file, {}, {}};
-  // The number of a closure is its place in the function, and another closure's in another build.
-  for (const std::string_view closure : {"{{closure}}", "_$u7b$$u7b$closure$u7d$$u7d$", ".func"})
-    made.is_numbered = made.is_numbered || base.find(closure) != std::string::npos;
-  made.plain = keep(made.is_numbered ? base : plain);
-  made.last = keep(last_parts_of(base == name ? shown : short_function_name(base), 1));
+  const std::string plain = without_place(name), closure = numbered_closure(plain);
+  Function made{name, file, {}};
+  made.is_numbered = !closure.empty();
+  made.plain = made.is_numbered ? keep(closure) : plain == name ? name : keep(plain);
   made.is_closure = plain == "(anonymous)" || (plain.starts_with('<') && plain.ends_with('>') && plain != "<module>");
   functions.push_back(made);
   return entry->second;
@@ -161,7 +172,7 @@ void Code::join_lines() {
         continue;
       }
       made = static_cast<std::uint32_t>(functions.size());
-      functions.push_back({{}, file, {}, {}});
+      functions.push_back({{}, file, {}});
     }
     function[i] = made;
   }

@@ -23,10 +23,12 @@ struct Function {
   std::string_view file;
   std::string_view plain;    ///< without the place that some agents put into it; a closure without a name of its own
                              ///< also has the name of the function that it is written in
-  std::string_view last;     ///< the last part, normalised: "put" of "Cache<int>::put(int)"
   bool is_numbered = false;  ///< a closure that a number alone tells from others of its function: `plain` is without it
   bool is_closure = false;   ///< without a name of its own: "(anonymous)", "<lambda>"
 };
+
+/// The last part of a name, normalised: "put" of "Cache<int>::put(int)".
+std::string last_of(std::string_view name);
 
 /// Frames whose "function" only repeats file and line, as tracemalloc's.
 bool says_only_lines(std::string_view name, std::string_view file, std::int32_t line);

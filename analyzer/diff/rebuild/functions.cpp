@@ -4,12 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/base/function_name.hpp"
 #include "analyzer/diff/rebuild/score.hpp"
 #include "snapdiff/hash.hpp"
 
@@ -18,17 +19,12 @@ namespace {
 
 constexpr std::uint32_t kAllocates = kNone - 1;  // in the place of a callee
 constexpr std::uint32_t kRoot = kNone - 2;       // in the place of a caller
-
-std::string_view end_of_path(std::string_view path, int parts) {
-  std::size_t at = path.size();
-  for (int i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) at = path.find_last_of("/\\", at - 1);
-  return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
-}
+constexpr std::size_t kMostLetters = 64;         // of a name: bounds time and memory
 
 /// The part of a function that counts as its name.
 struct Sense {
-  std::string_view Function::*text;
-  int file_parts = 0;  ///< of its path, from the end, are part of it
+  bool is_whole;   ///< as recorded; else the last part
+  bool with_file;  ///< its path is part of it
 };
 
 /// Matches functions that alone on their side have a name in the given sense.
@@ -40,12 +36,12 @@ void match_unique(const Code& before, const Code& after, const Sense& sense, Fun
   std::unordered_map<Hash128, Bearers> all;
   const auto add = [&](const Code& code, const std::vector<std::uint32_t>& mapped, std::size_t side) {
     for (std::uint32_t f = 0; f < code.functions.size(); ++f) {
-      const std::string_view text = code.functions[f].*sense.text;
-      const bool by_last = sense.text == &Function::last && code.functions[f].is_numbered;
-      if (mapped[f] != kNone || text.empty() || by_last) continue;
-      const std::string_view file = code.functions[f].file;
-      const std::uint64_t of_file = sense.file_parts > 0 ? hash_bytes(end_of_path(file, sense.file_parts)).low : 0;
-      Bearers& bearers = all[hash_bytes(text, of_file)];
+      const Function& function = code.functions[f];
+      if (mapped[f] != kNone || function.name.empty() || (!sense.is_whole && function.is_numbered)) continue;
+      const std::uint64_t of_file = sense.with_file ? hash_bytes(function.file).low : 0;
+      const Hash128 name =
+          hash_bytes(sense.is_whole ? function.plain : std::string_view(last_of(function.name)), of_file);
+      Bearers& bearers = all[name];
       bearers.several = bearers.several || bearers.function[side] != kNone;
       bearers.function[side] = f;
     }
@@ -154,7 +150,7 @@ std::vector<std::vector<std::uint16_t>> letters_of(const Code& code, const std::
   std::vector<std::vector<std::uint16_t>> out(code.functions.size());
   for (std::size_t f = 0; f < out.size(); ++f) {
     if (mapped[f] != kNone) continue;
-    const std::string_view name = code.functions[f].last.substr(0, kMostCompared);
+    const std::string name = last_of(code.functions[f].name).substr(0, kMostLetters);
     for (std::size_t i = 0; i + 1 < name.size(); ++i)
       out[f].push_back(static_cast<std::uint16_t>(static_cast<unsigned char>(name[i]) << 8U |
                                                   static_cast<unsigned char>(name[i + 1])));
@@ -214,9 +210,9 @@ class Structure {
     }
     bool any = false;
     for (std::uint32_t i = 0; i < of_a.size(); ++i) {
-      if (!of_a[i].is_clear()) continue;
+      if (!of_a[i].is_clear(kClearlyBest)) continue;
       const Best& back = of_b[of_a[i].other];
-      if (back.other != i || !back.is_clear()) continue;
+      if (back.other != i || !back.is_clear(kClearlyBest)) continue;
       map_.match(open_a[i].function, open_b[of_a[i].other].function);
       any = true;
     }
@@ -237,10 +233,10 @@ class Structure {
     });
     std::vector<Open> out;
     for (const std::uint32_t f : functions) {
-      const std::uint64_t file = hash_bytes(end_of_path(code.functions[f].file, 1)).low;
+      const std::uint64_t file = hash_bytes(base_name(code.functions[f].file)).low;
       Open& one = out.emplace_back(
           Open{f, Known(all[f].callers, numbers), Known(all[f].callees, numbers), file, {0, mix64(file + 1)}});
-      one.keys.push_back(hash_bytes(code.functions[f].last, 1).low);
+      one.keys.push_back(hash_bytes(last_of(code.functions[f].name), 1).low);
       for (const auto& [caller, share] : one.callers.shares) one.keys.push_back(mix64(caller + 2ULL));
       for (const auto& [callee, share] : one.callees.shares) one.keys.push_back(mix64(~std::uint64_t{callee}));
     }
@@ -250,14 +246,13 @@ class Structure {
   /// How alike two functions are, 0 to 1; 0 for less than matters beside kAlike.
   double score(const Open& of_a, const Open& of_b) const {
     const std::uint32_t f = of_a.function, g = of_b.function;
-    const Neighbours &x = in_a_[f], &y = in_b_[g];
-    const bool same_file = of_a.file == of_b.file;
     const double callers = of_a.callers.in_common(of_b.callers), callees = of_a.callees.in_common(of_b.callees);
-    const double ratio = std::min(x.bytes, y.bytes) / std::max(x.bytes, y.bytes);
     const bool nameless = a_.functions[f].name.empty();
     if (nameless != b_.functions[g].name.empty()) return 0;
-    if (nameless) return 0.4 * callers + 0.35 * callees + 0.1 * ratio + (same_file ? 0.15 : 0);
-    const double rest = 0.3 * callers + 0.3 * callees + 0.1 * ratio + (same_file ? 0.05 : 0);
+    const double ratio = std::min(in_a_[f].bytes, in_b_[g].bytes) / std::max(in_a_[f].bytes, in_b_[g].bytes);
+    const double same_file = of_a.file == of_b.file ? 1 : 0;
+    if (nameless) return 0.4 * callers + 0.35 * callees + 0.1 * ratio + 0.15 * same_file;
+    const double rest = 0.3 * callers + 0.3 * callees + 0.1 * ratio + 0.05 * same_file;
     return rest + 0.25 < kAlike - kClearlyBest ? 0 : rest + 0.25 * likeness(letters_a_[f], letters_b_[g]);
   }
 
@@ -275,8 +270,7 @@ FunctionMap map_functions(const Code& before, const Code& after) {
   map.after.assign(before.functions.size(), kNone);
   map.before.assign(after.functions.size(), kNone);
   map.itself = map.before;
-  for (const Sense& sense : {Sense{&Function::plain, std::numeric_limits<int>::max()}, Sense{&Function::plain, 1},
-                             Sense{&Function::plain}, Sense{&Function::last, 1}, Sense{&Function::last}})
+  for (const Sense& sense : {Sense{true, true}, Sense{true, false}, Sense{false, false}})
     match_unique(before, after, sense, map);
   const auto is_open = [](const std::vector<std::uint32_t>& mapped) {
     return std::find(mapped.begin(), mapped.end(), kNone) != mapped.end();

@@ -15,10 +15,10 @@ namespace {
 
 using Weight = float;  // nats, of all pairs of lines of a function: memory counts
 using Weights = std::vector<Weight>;
-constexpr Weight kAboutAsGood = 1.2F;                       // an answer that is this near to the best
-constexpr auto kOutOfOrder = static_cast<Weight>(kEnough);  // a line that changed its order
+constexpr Weight kAboutAsGood = 1.2F;                           // an answer that is this near to the best
+constexpr auto kOutOfOrder = static_cast<Weight>(kMovedAlike);  // a line that changed its order
 constexpr std::size_t kMostCells = 4'000'000;
-constexpr auto kBeside = static_cast<Weight>(kMovedAlike);
+constexpr auto kBeside = static_cast<Weight>(kMovedAlike / 2);  // the other half is of the pair before
 constexpr Weight kNever = -1e9F;
 
 using AlignedPair = std::pair<std::uint32_t, std::uint32_t>;  ///< a position before and one after that are the same
@@ -45,9 +45,13 @@ class Alignment {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j < m_; ++j) {
         const Position &x = a.all[in_a[i]], &y = b.all[in_b[j]];
-        calls_[i * m_ + j] = static_cast<Weight>(weight_of_calls(x, y));
+        const Weight calls = calls_[i * m_ + j] = static_cast<Weight>(weight_of_calls(x, y));
+        if (calls == kNever) {
+          like_[i * m_ + j] = kNever;
+          continue;
+        }
         const double objects = weight_of_uses(x.uses, y.uses) + weight_of_sizes(x.sizes, y.sizes);
-        like_[i * m_ + j] = calls_[i * m_ + j] + static_cast<Weight>(objects);
+        like_[i * m_ + j] = calls + static_cast<Weight>(objects);
       }
     }
   }
@@ -71,17 +75,17 @@ class Alignment {
     return std::clamp(sum, -kEnough, kEnough);
   }
 
-  /// The weight of the functions that are called.
+  /// The weight of the functions that are called: half of it for one in common, half of it for what these call.
   static double weight_of_calls(const Position& x, const Position& y) {
     const double next = overlap(x.next, y.next), deep = overlap(x.deep, y.deep);
     if (next == 0 && deep == 0) return kNever;
-    return kSameDeep * deep + (next == 0 ? 0 : kSameCall);
+    return kSameCall / 2 * (deep + (next == 0 ? 0 : 1));
   }
 
   /// The weight of two pairs, by their indices in like_, if both moved by the same number of lines.
   Weight beside(std::size_t k, std::size_t l) const {
     const auto between = [](const Positions& positions, std::uint32_t x, std::uint32_t y) {
-      return positions.all[y].lines.front() - positions.all[x].lines.front();
+      return positions.all[y].line - positions.all[x].line;
     };
     return between(a_, in_a_[k / m_], in_a_[l / m_]) == between(b_, in_b_[k % m_], in_b_[l % m_]) ? kBeside : 0;
   }
@@ -164,8 +168,8 @@ std::vector<Alignment::Lines> by_function(const Positions& positions, std::size_
     std::sort(lines.begin(), lines.end(), [&](std::uint32_t x, std::uint32_t y) {
       const Position &a = positions.all[x], &b = positions.all[y];
       const std::vector<Hash128>& frames = positions.code().dictionary().frames.hash;
-      return std::tie(a.stands_in, a.lines, frames[index_of(a.frame)]) <
-             std::tie(b.stands_in, b.lines, frames[index_of(b.frame)]);
+      return std::tie(a.stands_in, a.line, a.below, frames[index_of(a.frame)]) <
+             std::tie(b.stands_in, b.line, b.below, frames[index_of(b.frame)]);
     });
   }
   return out;

@@ -17,13 +17,15 @@ inline constexpr std::uint32_t kAllocation = kNone - 1;
 struct Use {
   std::uint64_t run = 0;
   double objects = 0;
+  auto operator<=>(const Use&) const = default;
 };
 
 /// A line of a function that both sides have, with the lines below it of functions that only this side has (inlined
 /// there, split out here). The sets are ascending, and filled by Positions::gather().
 struct Position {
-  std::uint32_t function = kNone;       ///< of the current side
-  std::vector<std::int32_t> lines;      ///< its own one first
+  std::uint32_t function = kNone;  ///< of the current side
+  std::int32_t line = 0;
+  std::vector<std::int32_t> below;      ///< lines of one-sided functions
   std::uint64_t key = 0;                ///< of all of this
   FrameId frame{};                      ///< one that it was made from
   bool stands_in = false;               ///< a line of another function, which replaces this one
@@ -46,16 +48,16 @@ class Positions {
 
   std::vector<Position> all;
 
-  /// Fills `all` and the stacks. `lines_tell`: as Code::lines_tell() of both sides; if not, functions that this side
-  /// alone has are left out.
-  void walk_all(const Counterparts& functions, bool lines_tell);
+  /// Fills `all`, the stacks, what is called from where, and runs(). `lines_tell`: as Code::lines_tell() of both sides;
+  /// if not, functions that this side alone has are left out. `names`: what stands for each function of the current
+  /// side. `entries`: the most of both sides.
+  void walk_all(const Counterparts& functions, bool lines_tell, const std::vector<std::uint64_t>& names,
+                std::size_t entries);
 
-  /// Fills runs(): per stack the hash of its run of `names`, what stands for each function of the current side. Of many
-  /// stacks, `entries` the most of both sides, the same part of both is looked at; 0 for the others.
-  void find_runs(std::size_t entries, const std::vector<std::uint64_t>& names);
+  /// Per stack the hash of its run. Of many stacks the same part of both sides is looked at; 0 for the others.
   const std::vector<std::uint64_t>& runs() const { return runs_; }
-  /// Fills what is called and held where. `both`: the runs that both sides have, ascending; one that a frame came into
-  /// or left says nothing of lines.
+  /// Fills what is held where, and what is called below. `both`: the runs that both sides have, ascending; one that a
+  /// frame came into or left says nothing of lines.
   void gather(const std::vector<std::uint64_t>& both);
 
   /// Positions of an entry, leaf first.
@@ -70,13 +72,15 @@ class Positions {
   std::uint32_t of_frame(FrameId frame) const { return base_[index_of(frame)]; }
 
   /// As all[position].function, from less memory.
-  std::uint32_t function(std::uint32_t position) const { return function_[position]; }
+  const std::uint32_t* functions() const { return function_.data(); }
 
   const Code& code() const { return code_; }
 
  private:
   bool walk(std::span<const FrameId> frames, const Counterparts& functions, bool lines_tell);
-  std::uint32_t position_of(const Position& made);
+  std::uint32_t position_of(std::uint32_t function, FrameId frame, bool stands_in);
+  std::uint32_t with_line_below(std::uint32_t position, FrameId frame);
+  std::uint32_t add(Position made);
 
   const Code& code_;
   std::vector<std::uint32_t> base_;      ///< per FrameId

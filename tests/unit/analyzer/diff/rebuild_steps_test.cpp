@@ -49,21 +49,19 @@ struct Builds {
 struct Sites : Builds {
   Sites(std::string_view before, std::string_view after) : Builds(before, after) {
     const std::vector<std::uint32_t> none_a(a.functions.size(), kNone), none_b(b.functions.size(), kNone);
-    in_a.walk_all({map.after, none_a}, true);
-    in_b.walk_all({map.itself, none_b}, true);
-    for (Positions* positions : {&in_a, &in_b}) {
-      positions->find_runs(3, std::vector<std::uint64_t>(b.functions.size(), 1));
-      positions->gather({});
-    }
+    const std::vector<std::uint64_t> names(b.functions.size(), 1);
+    in_a.walk_all({map.after, none_a}, true, names, 3);
+    in_b.walk_all({map.itself, none_b}, true, names, 3);
+    for (Positions* positions : {&in_a, &in_b}) positions->gather({});
     lines = map_lines(in_a, in_b, b.functions.size());
   }
   /// The line of `run` now that was the line `before`; 0 without one.
   std::int32_t line_of(std::int32_t before) const {
     const std::uint32_t run = find(b, "run");
     for (std::uint32_t p = 0; p < in_a.all.size(); ++p) {
-      if (in_a.all[p].function != run || in_a.all[p].lines.front() != before) continue;
+      if (in_a.all[p].function != run || in_a.all[p].line != before) continue;
       for (std::uint32_t q = 0; q < in_b.all.size(); ++q) {
-        if (lines.after[q] == lines.before[p]) return in_b.all[q].lines.front();
+        if (lines.after[q] == lines.before[p]) return in_b.all[q].line;
       }
     }
     return 0;
