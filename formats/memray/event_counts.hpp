@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "formats/input/read_failure.hpp"
 #include "formats/memray/memray_recording.hpp"
 
 namespace snapdiff::formats::memray {
