@@ -27,7 +27,7 @@ std::vector<std::string> split_names(const std::string& names) {
 // "-n" of "-n,--rows".
 std::string first_name(const std::string& names) { return names.substr(0, names.find(',')); }
 
-// Forms of output: "--json" is short for "--as json", "--pdf" for "-o snapdiff.pdf". Those of text come first.
+// Forms of output: "--json" is short for "--as json", "--pdf" for "-o snapdiff.pdf". Text forms come first.
 constexpr std::array<std::string_view, 8> kSpellings = {"json", "jsonl", "csv", "md", "pdf", "html", "svg", "png"};
 constexpr std::ptrdiff_t kTextSpellings = 4;
 

@@ -21,7 +21,7 @@ std::optional<Quantity> take_size(std::string_view& text, std::uint64_t unit = 0
   return found.bytes(unit);
 }
 
-/// What is behind an arrow: "4M(256M)", "2M(3%)", of V8 "13.9 (47.0)".
+/// Reads the sizes behind an arrow: "4M(256M)", "2M(3%)", "13.9 (47.0)" of V8.
 std::optional<Collection> with_sizes(Collection out, std::string_view text, std::uint64_t unit = 0) {
   out.after = take_size(text, unit);
   const std::size_t open = text.starts_with(" (") ? 2 : text.starts_with('(') ? 1 : 0;

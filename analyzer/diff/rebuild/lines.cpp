@@ -18,7 +18,7 @@ using Weights = std::vector<Weight>;
 constexpr Weight kAboutAsGood = 1.2F;                           // an answer that is this near to the best
 constexpr auto kOutOfOrder = static_cast<Weight>(kMovedAlike);  // a line that changed its order
 constexpr std::size_t kMostCells = 4'000'000;
-constexpr auto kBeside = static_cast<Weight>(kMovedAlike / 2);  // the other half is of the pair before
+constexpr auto kBeside = static_cast<Weight>(kMovedAlike / 2);  // the pair before gives the other half
 constexpr Weight kNever = -1e9F;
 
 using AlignedPair = std::pair<std::uint32_t, std::uint32_t>;  ///< a position before and one after that are the same

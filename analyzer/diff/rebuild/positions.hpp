@@ -54,7 +54,7 @@ class Positions {
   void walk_all(const Counterparts& functions, bool lines_tell, const std::vector<std::uint64_t>& names,
                 std::size_t entries);
 
-  /// Per stack the hash of its run. Of many stacks the same part of both sides is looked at; 0 for the others.
+  /// Per stack the hash of its run, or 0. Both sides read the same part of many stacks.
   const std::vector<std::uint64_t>& runs() const { return runs_; }
   /// Fills what is held where, and what is called below. `both`: the runs that both sides have, ascending; one that a
   /// frame came into or left says nothing of lines.
