@@ -57,10 +57,15 @@ target_include_directories(snapdiff_core INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 # With SNAPDIFF_QUICK_BUILD, several sources of a target are one compilation, and what they include of the standard
-# library is compiled once for all targets: reading the same headers again is half the time of a whole build.
+# library is compiled once for all targets: reading the same headers again is half the time of a whole build. All
+# compilations of a target get as many sources, so that none is left for one core at the end.
 function(snapdiff_compile_together target precompiled)
   if(SNAPDIFF_QUICK_BUILD)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SNAPDIFF_QUICK_BATCH})
+    get_target_property(sources ${target} SOURCES)
+    list(LENGTH sources count)
+    math(EXPR parts "(${count} + ${SNAPDIFF_QUICK_BATCH} - 1) / ${SNAPDIFF_QUICK_BATCH}")
+    math(EXPR batch "(${count} + ${parts} - 1) / ${parts}")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
     if(TARGET ${precompiled})
       target_precompile_headers(${target} REUSE_FROM ${precompiled})
     endif()
