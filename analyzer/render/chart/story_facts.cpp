@@ -147,8 +147,10 @@ std::vector<SumLine> sum_lines(const GrowthReport& report, const std::vector<std
   const Others rest = others(report, shown);
   std::string name = others_text(rest.rows);
   if (rest.unchanged && rest.rows > 0) name.insert(name.size() - 1, ", unchanged");
-  std::vector<SumLine> out{{std::move(name), rest.value, rest.objects},
-                           {"[unattributed]", report.unattributed, report.unattributed_objects}};
+  std::vector<SumLine> out;
+  if (rest.rows > 0) out.push_back({std::move(name), rest.value, rest.objects});
+  if (report.unattributed != Change{} || report.unattributed_objects != Change{})
+    out.push_back({"[unattributed]", report.unattributed, report.unattributed_objects});
   if (has_filtered(report)) out.push_back({"[filtered out]", report.filtered, report.filtered_objects});
   out.push_back({"TOTAL", report.total, report.total_objects, true});
   return out;

@@ -58,8 +58,8 @@ Others others(const GrowthReport& report, const std::vector<std::size_t>& shown)
 
 bool has_filtered(const GrowthReport& report);
 
-/// The lines that complete the sum of the rows `shown`: others, unattributed, filtered where there is any, and the
-/// total.
+/// The lines that complete the sum of the rows `shown`: others, unattributed and filtered, each where there is any, and
+/// the total.
 struct SumLine {
   std::string name;
   Change value, objects;
