@@ -56,6 +56,15 @@ add_library(snapdiff_core INTERFACE)
 target_include_directories(snapdiff_core INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+# Sources of a quick build in this number of compilations of one size. Two are right for a target that little else is
+# compiled beside: two cores share it.
+function(snapdiff_compile_in_parts target parts)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources count)
+  math(EXPR batch "(${count} + ${parts} - 1) / ${parts}")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${batch})
+endfunction()
+
 # With SNAPDIFF_QUICK_BUILD, several sources of a target are one compilation, and what they include of the standard
 # library is compiled once for all targets: reading the same headers again is half the time of a whole build. All
 # compilations of a target get as many sources, so that none is left for one core at the end.
@@ -64,21 +73,11 @@ function(snapdiff_compile_together target precompiled)
     get_target_property(sources ${target} SOURCES)
     list(LENGTH sources count)
     math(EXPR parts "(${count} + ${SNAPDIFF_QUICK_BATCH} - 1) / ${SNAPDIFF_QUICK_BATCH}")
-    math(EXPR batch "(${count} + ${parts} - 1) / ${parts}")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    snapdiff_compile_in_parts(${target} ${parts})
     if(TARGET ${precompiled})
       target_precompile_headers(${target} REUSE_FROM ${precompiled})
     endif()
-  endif()
-endfunction()
-
-# For a target that little else is compiled beside: two cores share it.
-function(snapdiff_compile_in_two target)
-  if(SNAPDIFF_QUICK_BUILD)
-    get_target_property(sources ${target} SOURCES)
-    list(LENGTH sources count)
-    math(EXPR half "(${count} + 1) / 2")
-    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${half})
   endif()
 endfunction()
 

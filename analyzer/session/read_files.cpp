@@ -254,7 +254,7 @@ Status for_some(Loaded& loaded, const Request& request, const std::function<Stat
     std::size_t lacking = 0;
     std::uint64_t bytes = 0;
     for (; end < all.size() && lacking < kReadAgain && (lacking < 2 || bytes < kBytesAgain); ++end) {
-      if (all[end].lacks_rows && lacking == 0 && end - begin >= kReadAgain) break;  // those that are here go first
+      if (all[end].lacks_rows && lacking == 0 && end - begin >= kReadAgain) break;  // held files go first
       lacking += all[end].lacks_rows ? 1U : 0U;
       bytes += all[end].lacks_rows ? all[end].ref.snapshot->facts.source.size_bytes : 0;
     }

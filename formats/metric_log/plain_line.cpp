@@ -75,7 +75,7 @@ std::optional<Number> next_number(std::string_view text, std::size_t from, bool 
   return std::nullopt;
 }
 
-/// "139709K->17472K(157248K)", "6020K(6208K)->7020K(7208K)", "1.2 GB → 1.5 GB": what holds now is behind the arrow.
+/// "139709K->17472K(157248K)", "6020K(6208K)->7020K(7208K)", "1.2 GB → 1.5 GB": the size behind the arrow holds now.
 void go_behind_arrow(std::string_view text, Number& number, bool decimal_units) {
   constexpr std::size_t kWithin = 64;  // bytes: the rest of a long line is not looked at for each of its numbers
   std::string_view rest = trim(text.substr(number.end, kWithin));
@@ -212,7 +212,7 @@ Process process_in(std::string_view text) {
   const std::size_t bracket = text.starts_with('[') ? text.find("] [") : std::string_view::npos;
   if (bracket != std::string_view::npos && is_number(text.substr(bracket + 3)) &&
       text.substr(bracket + 3 + found.number.size()).starts_with("] ["))
-    return found;
+    return {"pid", found.number};
   return {};
 }
 

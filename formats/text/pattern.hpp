@@ -11,7 +11,7 @@ namespace snapdiff::formats::text {
 inline re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view view(const re2::StringPiece& text) { return {text.data(), text.size()}; }
 
-/// Latin-1: every byte is a character, so that text which is no UTF-8 matches as well.
+/// Latin-1: every byte is a character, so that invalid UTF-8 matches as well.
 inline RE2::Options byte_options() {
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);

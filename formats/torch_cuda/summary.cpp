@@ -6,11 +6,11 @@
 #include "formats/input/type_row.hpp"
 #include "formats/torch_cuda/records.hpp"
 
-// What a snapshot says of the state that was read: rows, counters, checks.
+// Makes rows, counters and checks of the state that was read.
 namespace snapdiff::formats::torch_cuda {
 namespace {
 
-/// What section "Numbers" of README.md defines, for one device or all. Bytes and counts.
+/// The numbers that README.md defines, for one device or all. Bytes and counts.
 struct Numbers {
   std::int64_t reserved = 0;
   std::int64_t allocated = 0;

@@ -61,7 +61,7 @@ void Positions::walk_all(const Counterparts& functions, bool lines_tell, const s
   index_.reserve(code_.function.size());
   all.reserve(code_.function.size());
   base_.assign(code_.function.size(), kNone);
-  std::uint64_t bits = 0;  // of many stacks those whose run has none of them: the same ones on both sides
+  std::uint64_t bits = 0;  // a stack is read if its run has none of them: both sides read the same runs
   while (most_entries / (bits + 1) > kManyStacks) bits = 2 * bits + 1;
   Calls next;
   std::vector<FrameId> scratch;
